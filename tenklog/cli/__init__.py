@@ -1,0 +1,158 @@
+"""Command line: this package parses, calls and prints, one module a group of commands, each loaded when it is used.
+
+Only `main` ends the process: it prints every error as one line on stderr and chooses the exit code.
+"""
+
+import os
+import sys
+from typing import NoReturn
+
+import click
+
+from tenklog.errors import TenklogError
+
+# Group title -> command -> (module, one line of help).
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "Record a game": {
+        "new": ("record", "Begin a game: its players, in the order in which they sit."),
+        "roll": ("record", "Record dice that were thrown."),
+        "throw": ("record", "Let tenklog throw the dice."),
+        "keep": ("record", "Set scoring dice of the roll aside."),
+        "bank": ("record", "Bank the turn."),
+        "bust": ("record", "Lose a turn that is kept without dice."),
+        "steal": ("record", "Take over the dice of the turn that ended last."),
+        "challenge": ("record", "Challenge an opponent."),
+        "undo": ("record", "Take back the last move."),
+        "fix": ("record", "Correct an earlier roll, keep or number of points."),
+        "change": ("table", "Change house rules in a running game."),
+        "expect": ("table", "Compare the totals with paper."),
+        "join": ("table", "Give a new player a seat."),
+        "leave": ("table", "Let a player leave."),
+        "rename": ("table", "Call a player differently."),
+        "note": ("table", "Write a remark into the log."),
+        "abandon": ("table", "Give the game up."),
+    },
+    "Look at games": {
+        "show": ("look", "Show the standings, whose turn it is and what is legal."),
+        "sheet": ("look", "Show the score sheet, by rounds."),
+        "events": ("look", "List the events of a game."),
+        "games": ("look", "List all games."),
+        "use": ("look", "Choose the current game."),
+    },
+    "Rules": {
+        "rules": ("rules", "List, show, compare and check rulesets."),
+        "score": ("rules", "Score dice, and list what may be kept."),
+    },
+    "Replay": {
+        "replay": ("replay", "Play the same dice under other rules."),
+    },
+    "Care": {
+        "check": ("care", "Find whatever is wrong with logs."),
+        "repair": ("care", "Save what is sound of a damaged log, or seal a hand-written one."),
+        "fingerprint": ("care", "Print SEQ:H of a game, to compare by word of mouth."),
+    },
+}
+COMMANDS = {name: module for group in GROUPS.values() for name, (module, _) in group.items()}
+
+EXIT_CODES = """\
+0  fine
+1  the data is bad: a damaged log, a false expect, a replay that stopped at a guess
+2  wrong usage, or an illegal move
+3  try again: the log is locked, or the outcome is unknown (safe to repeat with the same --id)
+4  a file could not be read or written; nothing was recorded
+5  conflict: --expect-seq, or other content under the same --id
+130  interrupted"""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module when the command is run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        module = COMMANDS.get(cmd_name)
+        if module is None:
+            return None
+        from importlib import import_module  # noqa: PLC0415
+
+        command = getattr(import_module(f"tenklog.cli.{module}"), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or name the nearest."""
+        if args and args[0] not in COMMANDS:
+            from tenklog.errors import UsageError, nearest  # noqa: PLC0415
+
+            raise UsageError(f"no command {args[0]!r}", nearest(args[0], list(COMMANDS)))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by group, without importing any."""
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, text) for name, (_, text) in commands.items()])
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(line.split()[0], line.split(None, 1)[1]) for line in EXIT_CODES.splitlines()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("--home", envvar="TENKLOG_HOME", metavar="DIR", help="Folder of the games (also TENKLOG_HOME).")
+@click.option("-q", "--quiet", is_flag=True, help="No remarks and no progress on stderr.")
+@click.version_option("0.1.0", prog_name="tenklog", message="%(prog)s %(version)s")
+@click.pass_context
+def cli(ctx: click.Context, home: str | None, quiet: bool) -> None:
+    """Keep score of Ten Thousand, and see how the same dice would have ended under other rules.
+
+    A game is `tenklog new Anna Ben`, then roll, keep, bank. GAME is an id, a unique beginning of one, a path or `-`.
+    """
+    ctx.obj = {"home": home, "quiet": quiet}
+
+
+def main(args: list[str] | None = None) -> NoReturn:
+    """Run a command line and end the process with its exit code."""
+    sys.exit(run(args))
+
+
+def run(args: list[str] | None = None) -> int:
+    """Run a command line; print an error as one line on stderr; return the exit code."""
+    try:
+        code = cli.main(args, prog_name="tenklog", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except TenklogError as error:
+        return _fail(str(error), error.exit_code)
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "tenklog"
+        return _fail(f"{error.format_message().rstrip('.')}; see `{command} --help`", 2)
+    except click.ClickException as error:
+        return _fail(error.format_message(), 2)
+    except (KeyboardInterrupt, click.Abort):
+        return 130
+    except BrokenPipeError:
+        # Python would complain once more when it flushes stdout at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 4
+    except OSError as error:
+        return _fail(f"{error.filename or 'standard output'}: {error.strerror or error}", 4)
+    except Exception as error:
+        if os.environ.get("TENKLOG_DEBUG"):
+            raise
+        return _fail(f"a mistake in tenklog ({type(error).__name__}: {error}); TENKLOG_DEBUG=1 shows where", 1)
+
+
+def _fail(line: str, code: int) -> int:
+    from tenklog.render import visible  # noqa: PLC0415
+
+    try:
+        sys.stderr.write(f"tenklog: error: {visible(line)}\n")
+    except (OSError, UnicodeError):
+        pass
+    return code

@@ -1,0 +1,68 @@
+"""Care: this module has the commands that look after the log files."""
+
+import click
+
+from tenklog.cli.common import command, emit, find, game_argument, game_option, home, load, output_options, remark
+from tenklog.projections import row
+from tenklog.render import Format, Output, visible
+
+
+@command("check")
+@click.argument("games", nargs=-1, metavar="[GAME]...")
+@game_option
+@click.option("--head", metavar="SEQ:H", help="A fingerprint kept elsewhere that the log must contain.")
+@output_options
+def check(games: tuple[str, ...], game: str | None, head: str | None, form: Format) -> None:
+    """Find whatever is wrong with logs: all of them, unless some are named. Nothing is changed.
+
+    \b
+    Example: tenklog check
+    """
+    from tenklog import checks
+
+    named = games or ((game,) if game is not None else ())
+    paths = [find(one) for one in named] if named else home().games()
+    report = checks.check_all(paths, head)
+    rows = [row(problem) for problem in report.problems]
+    lines = [visible(problem.line_of_text()) for problem in report.problems]
+    count = len(report.files)
+    if not report.problems:
+        lines = [f"{count} {'log is' if count == 1 else 'logs are'} sound."]
+    emit(Output(report, checks.Problem.__struct_fields__, rows, "\n".join(lines)), form)
+    if report.bad:
+        click.get_current_context().exit(1)
+
+
+@command("repair")
+@click.argument("given", metavar="[GAME]", required=False)
+@game_option
+@click.option("--seal", is_flag=True, help="Give a hand-written log its hashes.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@output_options
+def repair(given: str | None, game: str | None, seal: bool, dry_run: bool, form: Format) -> None:
+    """Copy a damaged log beside itself, then keep what is sound of it; with --seal, seal a hand-written one.
+
+    \b
+    Example: tenklog repair 2026-11-29-kfqz --dry-run
+    """
+    from tenklog import store
+
+    done = store.repair(find(given or game), seal=seal, dry_run=dry_run)
+    if dry_run:
+        remark("nothing is changed (--dry-run)")
+    rows: list[dict[str, object]] = [{"step": step} for step in done]
+    emit(Output(done, ("step",), rows, "\n".join(map(visible, done)) or "Nothing to repair."), form)
+
+
+@command("fingerprint")
+@game_argument
+@output_options
+def fingerprint(given: str | None, game: str | None, form: Format) -> None:
+    """Print SEQ:H of the last event: two people who read out the same one hold the same game.
+
+    \b
+    Example: tenklog fingerprint
+    """
+    log = load(given or game)
+    found = {"game": log.folded.start.game, "fingerprint": log.fingerprint}
+    emit(Output(found, ("game", "fingerprint"), [dict(found)], log.fingerprint), form)

@@ -1,0 +1,207 @@
+"""Common: this module holds what all commands share: options, finding the game, printing, recording."""
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from tenklog.errors import AccessError, UsageError
+from tenklog.render import FORMATS, Format, Output, render, visible
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tenklog.decide import Command as Asked
+    from tenklog.rules import Ruleset, Value
+    from tenklog.store import Home, Log
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Command(click.Command):
+    """A command to which names and amounts that begin with `-` can be given as a person types them.
+
+    `-ben` is an argument; what begins with `--`, and single letters such as `-x`, stay options.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Move arguments that look like options behind `--`."""
+        options = {
+            name: option for option in self.params if isinstance(option, click.Option) for name in _names(option)
+        }
+        before: list[str] = []
+        after: list[str] = []
+        rest = iter(args)
+        for word in rest:
+            if word == "--":
+                after.extend(rest)
+            elif word in options:
+                before.append(word)
+                if not options[word].is_flag:
+                    before.extend([value] if (value := next(rest, None)) is not None else [])
+            elif word.startswith("--") or (len(word) == 2 and word[0] == "-" and word[1].isalpha()):
+                before.append(word)
+            else:
+                after.append(word)
+        return super().parse_args(ctx, [*before, "--", *after] if after else before)
+
+
+def _names(option: click.Option) -> list[str]:
+    return [*option.opts, *option.secondary_opts]
+
+
+def command(name: str, **settings: Any) -> Callable[[F], click.Command]:
+    """Declare a command."""
+
+    def declare(function: F) -> click.Command:
+        made: click.Command = click.command(name, cls=Command, **settings)(function)
+        made.context_settings.setdefault("help_option_names", ["-h", "--help"])
+        return made
+
+    return declare
+
+
+def output_options(function: F) -> F:
+    """Add the options that choose the form of what is printed."""
+
+    def chosen(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+        if value:
+            ctx.params["form"] = parameter.name
+
+    function = click.option("--csv", is_flag=True, expose_value=False, callback=chosen, help="Same as --format csv.")(
+        function
+    )
+    function = click.option("--json", is_flag=True, expose_value=False, callback=chosen, help="Same as --format json.")(
+        function
+    )
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(FORMATS),
+        default="table",
+        callback=lambda ctx, parameter, value: ctx.params.get("form", value),
+        help="How to print (default table).",
+    )(function)
+
+
+def game_option(function: F) -> F:
+    """Add `-g GAME`."""
+    return click.option(
+        "-g", "--game", "game", envvar="TENKLOG_GAME", metavar="GAME", help="Which game (default: the current one)."
+    )(function)
+
+
+def game_argument(function: F) -> F:
+    """Add `[GAME]`, for commands that only read."""
+    return click.argument("given", metavar="[GAME]", required=False)(game_option(function))
+
+
+def rules_option(function: F) -> F:
+    """Add `--rules R` and `--set K=V`."""
+    function = click.option(
+        "--set", "sets", multiple=True, metavar="K=V", help="Change a setting or a combination (repeatable)."
+    )(function)
+    return click.option("--rules", "name", metavar="R", help="A preset, or a TOML file of your own.")(function)
+
+
+def record_options(function: F) -> F:
+    """Add the options of every command that writes to a game."""
+    for option in (
+        click.option("--dry-run", is_flag=True, help="Say what would be recorded, and record nothing."),
+        click.option("--timeout", type=click.FloatRange(0, 3600), default=10.0, help="Seconds to wait for the lock."),
+        click.option("--expect-seq", type=click.IntRange(min=1), metavar="N", help="Only if the last event is N."),
+        click.option("--id", "key", metavar="KEY", help="Makes repeating this very command harmless."),
+    ):
+        function = option(function)
+    return game_option(output_options(function))
+
+
+def home() -> "Home":
+    """Return the home folder in use."""
+    from tenklog.store import Home, default_home  # noqa: PLC0415
+
+    folder = click.get_current_context().obj["home"]
+    if folder == "":
+        raise UsageError("--home is empty", "a folder")
+    from pathlib import Path  # noqa: PLC0415
+
+    return Home(Path(folder) if folder else default_home())
+
+
+def ruleset(name: str, sets: tuple[str, ...] = ()) -> "Ruleset":
+    """Return a ruleset by name or file, with settings changed."""
+    from tenklog.rules import card, change, parse_change  # noqa: PLC0415
+
+    rules = card(name, home().rules).rules
+    changes: dict[str, Value] = {}
+    for text in sets:
+        key, value = parse_change(text, rules)
+        changes[key] = value
+    return change(rules, changes) if changes else rules
+
+
+def find(game: str | None) -> "Path":
+    """Return the path of a game's log: the one named, or the current one."""
+    place = home()
+    return place.find(game) if game is not None else place.current()
+
+
+def load(game: str | None) -> "Log":
+    """Read a game, and say on stderr what its log leaves out."""
+    from tenklog import store  # noqa: PLC0415
+
+    log = store.parse(sys.stdin.buffer.read(), "standard input") if game == "-" else store.read(find(game))
+    if log.torn:
+        remark(log.torn)
+    return log
+
+
+def remark(text: str) -> None:
+    """Say something on stderr, unless `--quiet`."""
+    if not click.get_current_context().obj["quiet"]:
+        sys.stderr.write(f"tenklog: {visible(text)}\n")
+
+
+def emit(output: Output, form: Format) -> None:
+    """Print to stdout; the only place that does."""
+    text = render(output, form)
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except UnicodeEncodeError:
+        sys.stdout.write(text.encode("ascii", "backslashreplace").decode())
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise AccessError(f"standard output: {error.strerror}", "what was recorded stays recorded") from None
+
+
+def record(asked: "Asked", form: Format, **options: Any) -> None:
+    """Append what a command asks for to its game, and tell the table."""
+    from tenklog import store  # noqa: PLC0415
+    from tenklog.narrate import story  # noqa: PLC0415
+    from tenklog.projections import STANDING, row  # noqa: PLC0415
+    from tenklog.projections import record as answer  # noqa: PLC0415
+
+    path = find(options["game"])
+    if options["dry_run"]:
+        from tenklog.decide import draft  # noqa: PLC0415
+
+        log = load(str(path))
+        assert log.game is not None
+        made = draft(log.game, asked)
+        game, written, h = made.game, made.events, log.h
+        remark("nothing is recorded (--dry-run)")
+    else:
+        done = store.append(
+            path, asked, id=options["key"], expect_seq=options["expect_seq"], timeout=options["timeout"]
+        )
+        assert done.log.game is not None
+        game, written, h = done.log.game, list(done.events), done.log.h
+        if done.repeated:
+            remark(f"already recorded under the id {options['key']}")
+    document = answer(game, h, written)
+    lines = [visible(line) for line in story(game, written)]
+    emit(Output(document, STANDING, [row(one) for one in document.show.standings], "\n".join(lines)), form)

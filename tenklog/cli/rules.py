@@ -1,0 +1,154 @@
+"""Rules: this module has the commands about rulesets, and the one that scores dice."""
+
+from pathlib import Path
+
+import click
+
+from tenklog import cards, dice
+from tenklog.cli.common import Command, command, emit, home, output_options, rules_option, ruleset
+from tenklog.projections import row
+from tenklog.render import Format, Output, visible
+from tenklog.rules import card, change, differences, parse_change, read_card, shown, write_toml
+from tenklog.rules import cards as all_cards
+
+
+@click.group("rules", context_settings={"help_option_names": ["-h", "--help"]})
+def rules() -> None:
+    """List, show, compare and check rulesets.
+
+    R is a preset, the name of a file in the home's rules folder, or the path of a TOML file of your own.
+    """
+
+
+def part(name: str):  # type: ignore[no-untyped-def]
+    """Declare a subcommand of `rules`."""
+    return rules.command(name, cls=Command)
+
+
+@part("list")
+@output_options
+def list_rules(form: Format) -> None:
+    """List the presets and your own rulesets.
+
+    \b
+    Example: tenklog rules list
+    """
+    found = [cards.rules_row(one) for one in all_cards(home().rules)]
+    columns = ("name", "title", "target", "aliases")
+    emit(
+        Output(found, columns if form == "table" else cards.RulesRow.__struct_fields__, [row(one) for one in found]),
+        form,
+    )
+
+
+@part("show")
+@click.argument("name", metavar="R")
+@click.option("--set", "sets", multiple=True, metavar="K=V", help="Change a setting or a combination (repeatable).")
+@click.option("--toml", is_flag=True, help="As a TOML file to start your own from.")
+@output_options
+def show(name: str, sets: tuple[str, ...], toml: bool, form: Format) -> None:
+    """Show a ruleset as a rule card: scores, settings, decisions, source.
+
+    \b
+    Example: tenklog rules show zilch
+    """
+    from msgspec.structs import replace
+
+    found = replace(card(name, home().rules), rules=ruleset(name, sets))
+    if toml:
+        emit(Output(found, text=write_toml(found.rules).rstrip("\n")), "table")
+        return
+    keys = [{"key": key, "value": shown(one)} for key, one in found.rules.scoring.items()]
+    keys += [{"key": key, "value": shown(getattr(found.rules, key))} for key in cards.MEANINGS]
+    emit(Output(found, ("key", "value"), keys, visible_lines(cards.rule_card(found))), form)
+
+
+def visible_lines(text: str) -> str:
+    """Escape a text of several lines."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
+@part("diff")
+@click.argument("old", metavar="R")
+@click.argument("new", metavar="R")
+@click.option("--set", "sets", multiple=True, metavar="K=V", help="Change the second ruleset first (repeatable).")
+@output_options
+def diff(old: str, new: str, sets: tuple[str, ...], form: Format) -> None:
+    """List what differs between two rulesets.
+
+    \b
+    Example: tenklog rules diff tiotusen zilch
+    """
+    found = [
+        cards.Difference(key, shown(a), shown(b))
+        for key, (a, b) in differences(ruleset(old), ruleset(new, sets)).items()
+    ]
+    rows: list[dict[str, object]] = [{"key": one.key, old: one.old, new: one.new} for one in found]
+    if form in ("csv", "jsonl") or old == new:
+        rows = [row(one) for one in found]
+    columns = list(rows[0]) if rows else cards.Difference.__struct_fields__
+    emit(Output(found, columns, rows, None if rows else "They are equal."), form)
+
+
+@part("check")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@output_options
+def check(files: tuple[str, ...], form: Format) -> None:
+    """Check ruleset files of your own.
+
+    \b
+    Example: tenklog rules check house.toml
+    """
+    found = [read_card(Path(file), (home().rules,)) for file in files]
+    rows = [row(cards.rules_row(one)) for one in found]
+    text = "\n".join(f"{visible(file)}: {one.rules.name} is sound." for file, one in zip(files, found, strict=True))
+    emit(Output([cards.rules_row(one) for one in found], cards.RulesRow.__struct_fields__, rows, text), form)
+
+
+@part("table")
+@click.argument("name", metavar="R")
+@click.option("--set", "sets", multiple=True, metavar="K=V", help="Change a setting or a combination (repeatable).")
+@output_options
+def table(name: str, sets: tuple[str, ...], form: Format) -> None:
+    """Print the best score of each of the 923 sets of one to six dice.
+
+    \b
+    Example: tenklog rules table tiotusen --csv
+    """
+    found = cards.table_rows(ruleset(name, sets))
+    emit(Output(found, cards.TableRow.__struct_fields__, [row(one) for one in found]), form)
+
+
+@command("score")
+@click.argument("faces", nargs=-1, metavar="DICE")
+@rules_option
+@output_options
+def score(faces: tuple[str, ...], name: str | None, sets: tuple[str, ...], form: Format) -> None:
+    """Score dice thrown together: the best keep explained, and everything that may be kept.
+
+    Without --rules, by the rules of the current game.
+
+    \b
+    Example: tenklog score 133446 --rules ten-thousand
+    """
+    found = cards.score(_rules_here(name, sets), dice.parse(" ".join(faces)))
+    rows: list[dict[str, object]] = [{"dice": dice.write(one.dice, "-"), "points": one.points} for one in found.keeps]
+    if found.best is None:
+        text = f"{dice.write(found.dice)} scores nothing under {found.rules}."
+    else:
+        why = " + ".join(
+            f"{dice.write(one.dice, '')} {one.name.replace('_', ' ')} {one.points}" for one in found.best.combinations
+        )
+        keeps = ", ".join(f"{dice.write(one.dice)} ({one.points})" for one in found.keeps)
+        text = f"{dice.write(found.dice)} under {found.rules}: at best {found.best.points} = {why}\nKeeps: {keeps}"
+    emit(Output(found, ("dice", "points"), rows, visible_lines(text)), form)
+
+
+def _rules_here(name: str | None, sets: tuple[str, ...]):  # type: ignore[no-untyped-def]
+    from tenklog import store
+
+    place = home()
+    if name is not None or place.current_id() is None:
+        return ruleset(name or "tiotusen", sets)
+    rules_ = store.read(place.current()).folded.position.rules
+    return change(rules_, dict(parse_change(one, rules_) for one in sets)) if sets else rules_

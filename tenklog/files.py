@@ -1,0 +1,259 @@
+"""Files: this module opens, locks, writes and syncs files as the promises of the log need it.
+
+It is the only module that writes logs' bytes, and it knows nothing of their content. It never follows a link at the end of a
+path, never waits on a pipe, never opens what is no plain file, and leaves no file descriptor behind. An OSError passes
+through its plain calls; `telling` turns it into the one line that a user reads.
+"""
+
+import errno
+import os
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+
+from tenklog.errors import AccessError, Busy, DataError, TenklogError
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+MOST_BYTES = 64 << 20
+# What a platform lacks is 0 there: Windows knows neither links nor pipes as POSIX does, POSIX no text mode.
+_SAFE = sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_NOINHERIT"))
+_FULL_SYNC = None if sys.platform == "win32" else getattr(fcntl, "F_FULLFSYNC", None)
+
+
+@contextmanager
+def telling(path: Path, right: str = "") -> Iterator[None]:
+    """Turn an OSError into an AccessError that names the file."""
+    try:
+        yield
+    except OSError as error:
+        what = {
+            errno.ELOOP: "is a symbolic link, and logs are plain files",
+            errno.ENOENT: "there is no such file",
+            errno.EISDIR: "is a folder, and a log is a plain file",
+        }.get(error.errno or 0, f"{error.strerror or error}")
+        raise AccessError(what, right, str(path)) from None
+
+
+# -- opening, reading, writing ----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def opened(path: Path, flags: int, refuse_links: bool = False) -> Iterator[int]:
+    """Open a log that is a plain file of at most 64 MiB; raise AccessError or DataError for anything else."""
+    with telling(path):
+        if not getattr(os, "O_NOFOLLOW", 0) and os.path.islink(path):
+            raise OSError(errno.ELOOP, "")
+        fd = os.open(path, flags | _SAFE)
+    try:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a pipe or a device"
+            raise AccessError(f"is {kind}, and a log is a plain file", where=str(path))
+        if refuse_links and found.st_nlink > 1:
+            raise AccessError("has a second name (a hard link)", "a copy of it, which is safe to write to", str(path))
+        if found.st_size > MOST_BYTES:
+            raise DataError(f"has {found.st_size} bytes", f"a log has at most {MOST_BYTES}", str(path))
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def read(fd: int) -> bytes:
+    """Return all bytes of an open log from its start, up to one more than a log may have."""
+    os.lseek(fd, 0, os.SEEK_SET)
+    parts = []
+    left = MOST_BYTES + 1
+    while left and (part := os.read(fd, left)):
+        parts.append(part)
+        left -= len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def write(fd: int, data: bytes) -> None:
+    """Write all of the data, in one call unless the system takes less."""
+    done = os.write(fd, data)
+    while done < len(data):
+        done += os.write(fd, data[done:])
+
+
+def sync(fd: int) -> None:
+    """Return when the disk holds the file; never call it again to mend a failure, which would only look mended."""
+    if sys.platform != "win32" and _FULL_SYNC is not None:
+        try:
+            fcntl.fcntl(fd, _FULL_SYNC)  # what fsync means elsewhere; macOS leaves the bytes in the drive's own cache
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTSUP, errno.EINVAL, errno.ENOTTY):
+                raise
+    os.fsync(fd)
+
+
+def sync_folder(folder: Path) -> None:
+    """Return when the disk holds the names in a folder."""
+    if sys.platform == "win32":
+        return  # can't be asked for there
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def truncate(fd: int, size: int) -> None:
+    """Cut an open log to a size."""
+    os.ftruncate(fd, size)
+
+
+def rewrite(path: Path, data: bytes, offset: int) -> None:
+    """Write bytes that are there already once more, in place: after a failed sync their pages only look clean."""
+    with opened(path, os.O_RDWR) as fd:
+        os.lseek(fd, offset, os.SEEK_SET)
+        write(fd, data[offset:])
+
+
+def holds(path: Path, fd: int, size: int | None = None) -> bool:
+    """Tell whether a path still names the open file (and that it has this size)."""
+    found = os.fstat(fd)
+    try:
+        named = os.lstat(path)
+    except FileNotFoundError:
+        return False
+    return (named.st_ino, named.st_dev) == (found.st_ino, found.st_dev) and size in (None, found.st_size)
+
+
+def exists(path: Path) -> bool:
+    """Tell whether anything has this name, be it a dangling link."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, each durable before anything is put into it."""
+    if not os.path.isdir(folder):
+        make_folder(folder.parent)
+        with suppress(FileExistsError):
+            os.mkdir(folder, 0o700)
+        sync_folder(folder.parent)
+
+
+def write_new(path: Path, data: bytes) -> None:
+    """Write and sync a file that must not exist yet; a failure leaves none behind."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFE, 0o600)
+    try:
+        write(fd, data)
+        sync(fd)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(path)
+        raise
+    finally:
+        os.close(fd)
+
+
+def put(path: Path, data: bytes) -> None:
+    """Give a name whole, synced new content; whoever reads sees the old file or the new one. Hold the lock."""
+    fresh = path.parent / f".{path.name}.new"
+    with suppress(FileNotFoundError):
+        os.unlink(fresh)  # of a writer that died
+    write_new(fresh, data)
+    try:
+        os.replace(fresh, path)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(fresh)
+        raise
+
+
+def set_aside(path: Path, why: str, data: bytes) -> Path:
+    """Write bytes durably beside a log, as `<name>.<why>-<n>` with the first free n from 1; return that path."""
+    number = 1
+    while True:
+        beside = path.parent / f"{path.name}.{why}-{number}"
+        try:
+            write_new(beside, data)
+        except FileExistsError:
+            number += 1
+            continue
+        sync_folder(path.parent)
+        return beside
+
+
+# -- the lock ---------------------------------------------------------------------------------------------------------
+
+
+def _try_lock(fd: int) -> bool:
+    try:
+        if sys.platform == "win32":
+            os.lseek(fd, 64, os.SEEK_SET)  # behind the mark, because nobody can read what is locked there
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK):
+            return False
+        raise
+    return True
+
+
+class Lock:
+    """The kernel lock of one log, held inside `with`; its file is never deleted and dies with nobody.
+
+    The file also keeps the dirty mark: the offset from which on bytes of the log may not have reached the disk. It is set
+    before a write and cleared after its sync, so it outlives a killed writer. It needs no sync itself: what a power loss
+    takes from it, it takes from the pages that it speaks of too.
+    """
+
+    def __init__(self, path: Path, timeout: float) -> None:
+        self.path = path.parent / f".{path.name}.lock"
+        self.timeout = timeout
+        self._fd = -1
+
+    def __enter__(self) -> "Lock":
+        deadline = time.monotonic() + self.timeout
+        with telling(self.path, "a folder that can be written to and whose disk knows locks"):
+            while not self._take():
+                if time.monotonic() >= deadline:
+                    raise Busy(
+                        f"{self.path} is locked by another tenklog", "try again, or wait longer with --timeout SECONDS"
+                    )
+                # Jitter, or writers that wait for the same lock would wake together each time.
+                time.sleep(0.001 + os.urandom(1)[0] / 50_000)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        os.close(self._fd)
+
+    def _take(self) -> bool:
+        fd = os.open(self.path, os.O_RDWR | os.O_CREAT | _SAFE, 0o600)
+        try:
+            if _try_lock(fd) and holds(self.path, fd):
+                self._fd, fd = fd, -1
+                return True
+            return False
+        finally:
+            if fd >= 0:
+                os.close(fd)
+
+    def dirty(self) -> int | None:
+        """Return the offset of the dirty mark; None when all is synced. A mark that can't be read is a dirty one."""
+        os.lseek(self._fd, 0, os.SEEK_SET)
+        mark = os.read(self._fd, 21)
+        if mark[:1] in (b"", b"C"):
+            return None
+        return int(mark[1:]) if mark[1:].isdigit() else 0
+
+    def mark(self, offset: int | None) -> None:
+        """Set the dirty mark, or clear it."""
+        os.lseek(self._fd, 0, os.SEEK_SET)
+        write(self._fd, b"C%020d" % 0 if offset is None else b"D%020d" % offset)

@@ -1,0 +1,164 @@
+"""Narrate: this module says in sentences what happened and how it stands, the way somebody reads it out to the table."""
+
+from collections.abc import Iterable, Sequence
+
+from tenklog import events, turns
+from tenklog.dice import write
+from tenklog.game import Game, tag
+from tenklog.projections import names, standings, words
+from tenklog.turns import Ended, Position, Turn
+
+
+def joined(items: Iterable[str], last: str = "and") -> str:
+    """Join words as a sentence does: `Anna, Ben and Cara`."""
+    words_ = list(items)
+    return f" {last} ".join(filter(None, [", ".join(words_[:-1]), *words_[-1:]]))
+
+
+def points(number: int) -> str:
+    """Write a number of points with its word."""
+    return f"{number} point" if abs(number) == 1 else f"{number} points"
+
+
+def dice(number: int) -> str:
+    """Write a number of dice with its word."""
+    return "1 die" if number == 1 else f"{number} dice"
+
+
+def story(after: Game, written: Sequence[events.AnyEvent]) -> list[str]:
+    """Return the sentences for a command: each event it wrote, then how the game stands."""
+    nodes = {node.event.seq: node for node in after.standing() if node.event is not None}
+    undone = [event for event in written if isinstance(event, events.Undo)]
+    lines = []
+    if len(undone) > 1:
+        lines.append(f"Took back {len(undone)} moves, from {undone[-1].of} on, and played them again.")
+        written = [event for event in written if not isinstance(event, events.Undo)][:1]
+    lines += [_sentence(event, nodes.get(event.seq), after) for event in written]
+    ended = any(
+        node is not None and node.before is not None and node.position.ended is not node.before.position.ended
+        for node in map(nodes.get, [event.seq for event in written])
+    )
+    turn = after.position.turn
+    quiet = turn is not None and isinstance(written[-1], events.Roll | events.Keep)
+    if ended or turn is None or not quiet:
+        lines.append(score_line(after.position))
+    lines.append(situation(after.position))
+    return list(filter(None, lines))
+
+
+def _sentence(event: events.AnyEvent, node: Game | None, after: Game) -> str:
+    before = node.before.position if node is not None and node.before is not None else None
+    now = node.position if node is not None else after.position
+    match event:
+        case events.Start():
+            return f"{event.game}: {joined(event.players)} play {event.rules.name} to {event.rules.target}."
+        case events.Roll() if now.turn is None:
+            return f"{event.player} throws {write(event.dice)} and wins the game."
+        case events.Roll() if before is not None and before.turn is not None:
+            return _roll(event, now, before.turn)
+        case events.Keep() if before is not None and before.turn is not None and now.turn is not None:
+            gain = now.turn.points - before.turn.points
+            aside = f" ({write(event.aside)} aside)" if event.aside else ""
+            return f"{event.player} keeps {write(event.dice)}{aside} for {gain}: {points(now.turn.points)} in the turn."
+        case events.Bank() if now.ended is not None and before is not None:
+            return _bank(now.ended, before, event)
+        case events.Bust() if now.ended is not None:
+            return _bust(now.ended, event.player)
+        case events.Steal() if now.turn is not None:
+            return f"{event.player} takes over {dice(now.turn.dice_left)} and {points(now.turn.points)}."
+        case events.Challenge():
+            return f"{event.player} challenges {event.opponent}."
+        case events.Undo():
+            return f"Took back event {event.of}."
+        case events.RuleChange():
+            return f"Rules changed: {words(event)}."
+        case events.Expect():
+            return "The totals agree with the paper."
+        case events.Join():
+            return f"{event.player} joins."
+        case events.Leave():
+            return f"{event.player} leaves."
+        case events.Rename():
+            return f"{event.player} is now called {event.to}."
+        case events.Note():
+            return "Noted."
+        case events.Abandon():
+            return "The game is abandoned."
+        case _:
+            return f"Recorded {tag(event)}."
+
+
+def _roll(event: events.Roll, now: Position, before: Turn) -> str:
+    turn = now.turn
+    assert turn is not None
+    thrown = f"{event.player} throws {write(event.dice)}"
+    if turn.phase == "rolled":
+        return f"{thrown}. Keep {turns.keep_words(now, turn)}."
+    if turn.phase == "kept":
+        return f"{thrown}: nothing scores, which counts {turn.points - before.points}."
+    if turn.phase == "to-roll":
+        return f"{thrown}: the last die scores nothing and is thrown again."
+    return f"{thrown}."
+
+
+def _bank(ended: Ended, before: Position, event: events.Bank) -> str:
+    if event.settled:
+        return f"{event.player}'s turn is settled at 0."
+    assert before.turn is not None
+    if ended.posted:
+        taken = ended.turn.challenge
+        more = f", and {before.seats[taken].player} loses as many" if taken is not None else ""
+        return f"{event.player} banks {ended.posted}{more}."
+    why = turns.worth_banking(before, before.turn, event.points)[1]
+    return f"{event.player} banks {event.points} and posts 0" + (f": {why}." if why else ".")
+
+
+def _bust(ended: Ended, player: str) -> str:
+    lost = f" {points(ended.turn.points)} of the turn are lost." if ended.turn.points else ""
+    if ended.outcome == "wiped-out":
+        return f"Wiped out: {player}'s total is {ended.total}.{lost}"
+    cost = f" It costs {points(-ended.change)}." if ended.change < 0 else ""
+    return f"Bust.{lost}{cost}"
+
+
+def score_line(position: Position) -> str:
+    """Return the standings in one line, in order of seats."""
+    return " · ".join(f"{seat.player} {seat.total}" + (" (left)" if seat.left else "") for seat in position.seats)
+
+
+def situation(position: Position) -> str:
+    """Say whose turn it is and what is legal, or how the game ended."""
+    turn = position.turn
+    if turn is None:
+        return _ending(position)
+    player = position.seats[turn.seat].player
+    due = ""
+    if position.due is not None and turn.phase == "to-roll" and not turn.rolls:
+        kind = "Extra turns" if position.extra else "Last turns"
+        due = f"{kind}: {joined(names(position, position.due))}. "
+    if turn.phase == "rolled":
+        return f"{player} must keep."
+    if turn.phase == "busted":
+        return f"{player} has bust."
+    moves = turns.legal(position)
+    if turn.phase == "to-roll":
+        more = f" ({joined([move for move in moves if move in ('steal', 'challenge')], 'or')} is possible)"
+        if turn.rolls or turn.stolen or not {"steal", "challenge"} & {*moves}:
+            more = ""
+        return f"{due}{player} throws {dice(turn.dice_left)}{more}."
+    if moves == ["bank"]:
+        return f"All dice are set aside: {player} must bank."
+    hot = "all dice again" if turns.is_hot(position, turn) else f"{dice(turn.dice_left)} left"
+    if "bank" in moves:
+        why = turns.worth_banking(position, turn, turn.points)[1]
+        return f"{player} may bank or throw, {hot}." + (f" Banking now posts 0: {why}." if why else "")
+    return f"{player} must throw, {hot}: {turns.bank_ban(position, turn)[0]}."
+
+
+def _ending(position: Position) -> str:
+    if position.abandoned:
+        best = standings(position)[0]
+        return f"The game is abandoned; {best.player} led with {best.total}."
+    winners = names(position, position.winners)
+    total = position.seats[position.winners[0]].total
+    return f"{joined(winners)} {'wins' if len(winners) == 1 else 'win'} with {total}."

@@ -1,0 +1,113 @@
+"""Render: this module turns rows and documents into the text of a table, Markdown, CSV, JSON or JSON Lines.
+
+Names and notes come from people and from strangers' logs: in a terminal no character of theirs may move the cursor or turn
+the writing round, in Markdown none may end a cell, and in CSV no cell may be run as a formula by a spreadsheet.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct, json, to_builtins
+
+Format = Literal["table", "markdown", "csv", "json", "jsonl"]
+FORMATS: tuple[Format, ...] = ("table", "markdown", "csv", "json", "jsonl")
+# What spreadsheets take for a formula, or for the beginning of one (OWASP ASVS 1.2.10).
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\0")
+
+Row = dict[str, object]
+
+
+class Output(Struct):
+    """What a command has to say: a document for JSON, rows for tables, and a text for people where a table is not best.
+
+    `columns` are the keys of the rows in order.
+    """
+
+    document: object
+    columns: Sequence[str] = ()
+    rows: Sequence[Row] = ()
+    text: str | None = None
+
+
+def render(output: Output, form: Format) -> str:
+    """Return the text of an output, with a newline at its end unless it is empty."""
+    if form == "json":
+        return json.format(json.encode(output.document), indent=2).decode() + "\n"
+    if form == "jsonl":
+        rows = output.rows or ([] if output.columns else [output.document])
+        return "".join(json.encode(row).decode() + "\n" for row in rows)
+    if form == "csv":
+        return _csv(output)
+    if form == "table" and output.text is not None:
+        return output.text + "\n" if output.text else ""
+    return _table(output, form)
+
+
+def visible(text: str) -> str:
+    """Return a text in which every character that a terminal would obey, or that turns writing round, is escaped."""
+    if text.isascii() and text.isprintable():
+        return text
+    joiners = "\u200c\u200d"
+    return "".join(
+        one if one.isprintable() or one in joiners or one == "\u00a0" else one.encode("unicode_escape").decode()
+        for one in text
+    )
+
+
+def cell(value: object) -> str:
+    """Return a value as a table shows it: nothing known is `-`, lists are joined, booleans are yes or nothing."""
+    if value is None:
+        return "-"
+    if value is True:
+        return "yes"
+    if value is False:
+        return ""
+    if isinstance(value, list | tuple):
+        return visible(", ".join(map(str, value)))
+    return visible(str(value))
+
+
+def _table(output: Output, form: Format) -> str:
+    from tabulate import tabulate  # noqa: PLC0415  (recording commands don't pay for it)
+
+    if not output.columns:
+        return ""
+    numeric = [all(isinstance(row.get(column), int | None) for row in output.rows) for column in output.columns]
+    rows = [[cell(row.get(column)) for column in output.columns] for row in output.rows]
+    heads = [column.replace("_", " ") for column in map(visible, output.columns)]
+    if form == "markdown":
+        rows = [[text.replace("|", "\\|") for text in row] for row in rows]
+        heads = [head.replace("|", "\\|") for head in heads]
+    return (
+        tabulate(
+            rows,
+            headers=heads,
+            tablefmt="github" if form == "markdown" else "simple",
+            disable_numparse=True,
+            colalign=["right" if number else "left" for number in numeric] if rows else None,
+        )
+        + "\n"
+    )
+
+
+def _csv(output: Output) -> str:
+    import csv  # noqa: PLC0415
+    import io  # noqa: PLC0415
+
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([_harmless(column) for column in output.columns])
+    for row in output.rows:
+        writer.writerow([_harmless(row.get(column)) for column in output.columns])
+    return buffer.getvalue()
+
+
+def _harmless(value: object) -> object:
+    value = to_builtins(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        value = " ".join(map(str, value))
+    if isinstance(value, str) and value.startswith(FORMULA):
+        return "'" + value
+    return value
