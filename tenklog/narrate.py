@@ -25,25 +25,35 @@ def dice(number: int) -> str:
     return "1 die" if number == 1 else f"{number} dice"
 
 
-def story(after: Game, written: Sequence[events.AnyEvent]) -> list[str]:
-    """Return the sentences for a command: each event it wrote, then how the game stands."""
+def story(after: Game, written: Sequence[events.AnyEvent], log: Sequence[events.AnyEvent]) -> list[str]:
+    """Return the sentences for a command: each event it wrote, then how the game stands.
+
+    `log` is the whole log; what an undo takes back is looked up in it.
+    """
     nodes = {node.event.seq: node for node in after.standing() if node.event is not None}
     undone = [event for event in written if isinstance(event, events.Undo)]
-    lines = []
-    if len(undone) > 1:
-        lines.append(f"Took back {len(undone)} moves, from {undone[-1].of} on, and played them again.")
-        written = [event for event in written if not isinstance(event, events.Undo)][:1]
-    lines += [_sentence(event, nodes.get(event.seq), after) for event in written]
+    lines = [_took_back(undone, log)] if undone else []
+    told = [event for event in written if not isinstance(event, events.Undo)]
+    lines += [_sentence(event, nodes.get(event.seq), after) for event in (told[:1] if undone else told)]
     ended = any(
         node is not None and node.before is not None and node.position.ended is not node.before.position.ended
         for node in map(nodes.get, [event.seq for event in written])
     )
     turn = after.position.turn
-    quiet = turn is not None and isinstance(written[-1], events.Roll | events.Keep)
-    if ended or turn is None or not quiet:
+    if ended or turn is None or not isinstance(written[-1], events.Roll | events.Keep):
         lines.append(score_line(after.position))
-    lines.append(situation(after.position))
+    if turn is None or turn.phase != "rolled":
+        lines.append(situation(after.position))
     return list(filter(None, lines))
+
+
+def _took_back(undone: Sequence[events.Undo], log: Sequence[events.AnyEvent]) -> str:
+    first = log[undone[-1].of - 1]
+    who = f"{first.player}'s " if hasattr(first, "player") else ""
+    what = f"{who}{tag(first)} {words(first)}".strip()
+    if len(undone) == 1:
+        return f"Took back event {first.seq}, {what}."
+    return f"Took back {len(undone)} moves, from event {first.seq}, {what}, and played the later ones again."
 
 
 def _sentence(event: events.AnyEvent, node: Game | None, after: Game) -> str:
@@ -68,8 +78,6 @@ def _sentence(event: events.AnyEvent, node: Game | None, after: Game) -> str:
             return f"{event.player} takes over {dice(now.turn.dice_left)} and {points(now.turn.points)}."
         case events.Challenge():
             return f"{event.player} challenges {event.opponent}."
-        case events.Undo():
-            return f"Took back event {event.of}."
         case events.RuleChange():
             return f"Rules changed: {words(event)}."
         case events.Expect():

@@ -105,6 +105,37 @@ class EventRow(Struct, frozen=True):
     standing: bool
 
 
+class GameRow(Struct, frozen=True):
+    """One line of the list of games. `time` is that of the first event; `leaders` have the highest total, or won."""
+
+    game: str
+    title: str | None
+    rules: str
+    players: list[str]
+    status: turns.Status
+    round: int
+    leaders: list[str]
+    time: str | None
+    current: bool
+
+
+def game_row(game: Game, current: str | None) -> GameRow:
+    """Return a game's line in the list; `current` is the id of the current game."""
+    position, start = game.position, game.start
+    first = [one.player for one in standings(position) if one.place == 1]
+    return GameRow(
+        game=start.game,
+        title=start.title,
+        rules=start.rules.name,
+        players=names(position, range(len(position.seats))),
+        status=position.status,
+        round=position.round,
+        leaders=names(position, position.winners) or first,
+        time=start.time,
+        current=start.game == current,
+    )
+
+
 def to_go(position: Position, seat: Seat) -> int:
     """Return how many points a player's total still needs to have reached the target."""
     target = position.rules.target + (position.rules.reach == "more-than")

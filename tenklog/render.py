@@ -68,7 +68,7 @@ def cell(value: object) -> str:
 
 
 def _table(output: Output, form: Format) -> str:
-    from tabulate import tabulate  # noqa: PLC0415  (recording commands don't pay for it)
+    from tabulate import tabulate  # recording commands don't pay for it
 
     if not output.columns:
         return ""
@@ -91,8 +91,8 @@ def _table(output: Output, form: Format) -> str:
 
 
 def _csv(output: Output) -> str:
-    import csv  # noqa: PLC0415
-    import io  # noqa: PLC0415
+    import csv
+    import io
 
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")

@@ -76,7 +76,7 @@ class LazyGroup(click.Group):
         module = COMMANDS.get(cmd_name)
         if module is None:
             return None
-        from importlib import import_module  # noqa: PLC0415
+        from importlib import import_module
 
         command = getattr(import_module(f"tenklog.cli.{module}"), cmd_name)
         assert isinstance(command, click.Command)
@@ -87,7 +87,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, or name the nearest."""
         if args and args[0] not in COMMANDS:
-            from tenklog.errors import UsageError, nearest  # noqa: PLC0415
+            from tenklog.errors import UsageError, nearest
 
             raise UsageError(f"no command {args[0]!r}", nearest(args[0], list(COMMANDS)))
         return super().resolve_command(ctx, args)
@@ -149,7 +149,7 @@ def run(args: list[str] | None = None) -> int:
 
 
 def _fail(line: str, code: int) -> int:
-    from tenklog.render import visible  # noqa: PLC0415
+    from tenklog.render import visible
 
     try:
         sys.stderr.write(f"tenklog: error: {visible(line)}\n")

@@ -7,17 +7,13 @@ from tenklog.projections import row
 from tenklog.render import Format, Output, visible
 
 
-@command("check")
+@command("check", example="tenklog check")
 @click.argument("games", nargs=-1, metavar="[GAME]...")
 @game_option
 @click.option("--head", metavar="SEQ:H", help="A fingerprint kept elsewhere that the log must contain.")
 @output_options
 def check(games: tuple[str, ...], game: str | None, head: str | None, form: Format) -> None:
-    """Find whatever is wrong with logs: all of them, unless some are named. Nothing is changed.
-
-    \b
-    Example: tenklog check
-    """
+    """Find whatever is wrong with logs: all of them, unless some are named. Nothing is changed."""
     from tenklog import checks
 
     named = games or ((game,) if game is not None else ())
@@ -33,18 +29,14 @@ def check(games: tuple[str, ...], game: str | None, head: str | None, form: Form
         click.get_current_context().exit(1)
 
 
-@command("repair")
+@command("repair", example="tenklog repair 2026-11-29-kfqz --dry-run")
 @click.argument("given", metavar="[GAME]", required=False)
 @game_option
 @click.option("--seal", is_flag=True, help="Give a hand-written log its hashes.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @output_options
 def repair(given: str | None, game: str | None, seal: bool, dry_run: bool, form: Format) -> None:
-    """Copy a damaged log beside itself, then keep what is sound of it; with --seal, seal a hand-written one.
-
-    \b
-    Example: tenklog repair 2026-11-29-kfqz --dry-run
-    """
+    """Copy a damaged log beside itself, then keep what is sound of it; with --seal, seal a hand-written one."""
     from tenklog import store
 
     done = store.repair(find(given or game), seal=seal, dry_run=dry_run)
@@ -54,15 +46,11 @@ def repair(given: str | None, game: str | None, seal: bool, dry_run: bool, form:
     emit(Output(done, ("step",), rows, "\n".join(map(visible, done)) or "Nothing to repair."), form)
 
 
-@command("fingerprint")
+@command("fingerprint", example="tenklog fingerprint")
 @game_argument
 @output_options
 def fingerprint(given: str | None, game: str | None, form: Format) -> None:
-    """Print SEQ:H of the last event: two people who read out the same one hold the same game.
-
-    \b
-    Example: tenklog fingerprint
-    """
+    """Print SEQ:H of the last event: two people who read out the same one hold the same game."""
     log = load(given or game)
-    found = {"game": log.folded.start.game, "fingerprint": log.fingerprint}
+    found = {"game": log.game.start.game, "fingerprint": log.fingerprint}
     emit(Output(found, ("game", "fingerprint"), [dict(found)], log.fingerprint), form)

@@ -51,11 +51,12 @@ def _names(option: click.Option) -> list[str]:
     return [*option.opts, *option.secondary_opts]
 
 
-def command(name: str, **settings: Any) -> Callable[[F], click.Command]:
-    """Declare a command."""
+def command(name: str, example: str, group: click.Group | None = None) -> Callable[[F], click.Command]:
+    """Declare a command, with an example that its help shows."""
 
     def declare(function: F) -> click.Command:
-        made: click.Command = click.command(name, cls=Command, **settings)(function)
+        declaring = click.command if group is None else group.command
+        made: click.Command = declaring(name, cls=Command, epilog=f"Example: {example}")(function)
         made.context_settings.setdefault("help_option_names", ["-h", "--help"])
         return made
 
@@ -119,19 +120,19 @@ def record_options(function: F) -> F:
 
 def home() -> "Home":
     """Return the home folder in use."""
-    from tenklog.store import Home, default_home  # noqa: PLC0415
+    from tenklog.store import Home, default_home
 
     folder = click.get_current_context().obj["home"]
     if folder == "":
         raise UsageError("--home is empty", "a folder")
-    from pathlib import Path  # noqa: PLC0415
+    from pathlib import Path
 
     return Home(Path(folder) if folder else default_home())
 
 
 def ruleset(name: str, sets: tuple[str, ...] = ()) -> "Ruleset":
     """Return a ruleset by name or file, with settings changed."""
-    from tenklog.rules import card, change, parse_change  # noqa: PLC0415
+    from tenklog.rules import card, change, parse_change
 
     rules = card(name, home().rules).rules
     changes: dict[str, Value] = {}
@@ -149,9 +150,9 @@ def find(game: str | None) -> "Path":
 
 def load(game: str | None) -> "Log":
     """Read a game, and say on stderr what its log leaves out."""
-    from tenklog import store  # noqa: PLC0415
+    from tenklog import store
 
-    log = store.parse(sys.stdin.buffer.read(), "standard input") if game == "-" else store.read(find(game))
+    log = store.read(find(game))
     if log.torn:
         remark(log.torn)
     return log
@@ -180,28 +181,30 @@ def emit(output: Output, form: Format) -> None:
 
 def record(asked: "Asked", form: Format, **options: Any) -> None:
     """Append what a command asks for to its game, and tell the table."""
-    from tenklog import store  # noqa: PLC0415
-    from tenklog.narrate import story  # noqa: PLC0415
-    from tenklog.projections import STANDING, row  # noqa: PLC0415
-    from tenklog.projections import record as answer  # noqa: PLC0415
+    from tenklog import store
+    from tenklog.narrate import story
+    from tenklog.projections import STANDING, row
+    from tenklog.projections import record as answer
 
     path = find(options["game"])
     if options["dry_run"]:
-        from tenklog.decide import draft  # noqa: PLC0415
+        from tenklog.decide import draft
 
-        log = load(str(path))
-        assert log.game is not None
+        log = store.read(path)
         made = draft(log.game, asked)
         game, written, h = made.game, made.events, log.h
+        whole = [*log.events, *written]
         remark("nothing is recorded (--dry-run)")
     else:
         done = store.append(
             path, asked, id=options["key"], expect_seq=options["expect_seq"], timeout=options["timeout"]
         )
-        assert done.log.game is not None
         game, written, h = done.log.game, list(done.events), done.log.h
+        whole = done.log.events
+        if done.healed:
+            remark(done.healed)
         if done.repeated:
             remark(f"already recorded under the id {options['key']}")
     document = answer(game, h, written)
-    lines = [visible(line) for line in story(game, written)]
+    lines = [visible(line) for line in story(game, written, whole)]
     emit(Output(document, STANDING, [row(one) for one in document.show.standings], "\n".join(lines)), form)

@@ -2,31 +2,28 @@
 
 import click
 
-from tenklog import narrate, projections
+from tenklog import dice, narrate, projections, turns
 from tenklog.cli.common import command, emit, game_argument, home, load, output_options, remark
 from tenklog.errors import TenklogError, UsageError
+from tenklog.events import AnyEvent
 from tenklog.game import Game, fold
 from tenklog.render import Format, Output, render, visible
 
 
-@command("show")
+@command("show", example="tenklog show --at 12")
 @click.option("--at", metavar="SEQ|TIME", help="As it stood after that event, or at that time.")
 @game_argument
 @output_options
 def show(given: str | None, game: str | None, at: str | None, form: Format) -> None:
-    """Show the standings with what each still needs, whose turn it is and what is legal.
-
-    \b
-    Example: tenklog show --at 12
-    """
+    """Show the standings with what each still needs, whose turn it is and what is legal."""
     log = load(given or game)
-    folded = log.folded if at is None else _at(log.events, at)
+    folded = log.game if at is None else _at(log.events, at)
     document = projections.show(folded)
     rows = [projections.row(one) for one in document.standings]
     emit(Output(document, projections.STANDING, rows, _show_text(folded, document, rows)), form)
 
 
-def _at(log: list[projections.events.AnyEvent], at: str) -> Game:
+def _at(log: list[AnyEvent], at: str) -> Game:
     """Fold the log up to a seq, or to a time (UTC; a beginning of one, such as a day, counts whole)."""
     if at.isascii() and at.isdigit():
         part = [event for event in log if event.seq <= int(at)]
@@ -55,7 +52,7 @@ def _show_text(game: Game, document: projections.Show, rows: list[dict[str, obje
         turn = position.turn
         assert turn is not None
         if turn.phase == "rolled":
-            lines.append(f"The roll: {narrate.write(turn.roll)}. Keep {narrate.turns.keep_words(position, turn)}.")
+            lines.append(f"The roll: {dice.write(turn.roll)}. Keep {turns.keep_words(position, turn)}.")
         if turn.points:
             lines.append(f"{narrate.points(turn.points)} at stake.")
         if turn.challenge is not None:
@@ -65,24 +62,24 @@ def _show_text(game: Game, document: projections.Show, rows: list[dict[str, obje
 
 
 def _rules_line(game: Game) -> str:
-    """Name the rules, and what in them differs from the preset of that name."""
-    from tenklog.rules import differences, shown
+    """Name the rules in force, and what in them differs from the preset of that name."""
+    from tenklog.rules import card, differences, shown
 
     rules = game.position.rules
-    changed = differences(game.start.rules, rules)
-    return rules.name + "".join(f" {key}={shown(new)}" for key, (_, new) in changed.items())
+    try:
+        base = card(rules.name, home().rules).rules
+    except TenklogError:
+        base = game.start.rules
+    changed = differences(base, rules)
+    return " ".join([rules.name, *(f"{key}={shown(new)}" for key, (_, new) in changed.items())])
 
 
-@command("sheet")
+@command("sheet", example="tenklog sheet")
 @game_argument
 @output_options
 def sheet(given: str | None, game: str | None, form: Format) -> None:
-    """Show the score sheet: each round with what every player's turn changed, and the running total.
-
-    \b
-    Example: tenklog sheet
-    """
-    document = projections.sheet(load(given or game).folded)
+    """Show the score sheet: each round with what every player's turn changed, and the running total."""
+    document = projections.sheet(load(given or game).game)
     flat = [{"round": one.round, **projections.row(entry)} for one in document.rounds for entry in one.entries]
     columns = ("round", "player", "posted", "total", "outcome")
     emit(Output(document, columns, flat, _sheet_text(document)), form)
@@ -109,17 +106,13 @@ def _sheet_text(document: projections.Sheet) -> str:
     return f"{visible(document.game)}, {visible(document.rules)}\n\n{table}"
 
 
-@command("events")
+@command("events", example="tenklog events")
 @game_argument
 @output_options
 def events(given: str | None, game: str | None, form: Format) -> None:
-    """List the events of a game; those that were taken back are marked.
-
-    \b
-    Example: tenklog events
-    """
+    """List the events of a game; those that were taken back are marked."""
     log = load(given or game)
-    rows = projections.event_rows(log.events, log.folded)
+    rows = projections.event_rows(log.events, log.game)
     if form in ("json", "jsonl"):
         lines = [projections.plain_json(event) for event in log.events]
         emit(Output(lines, (), [line for line in lines if isinstance(line, dict)]), form)
@@ -128,28 +121,10 @@ def events(given: str | None, game: str | None, form: Format) -> None:
     emit(Output(rows, ("seq", "time", "type", "player", "text", "undone"), flat), form)
 
 
-class GameRow(projections.Struct, frozen=True):
-    """One line of the list of games. `time` is that of the first event; `leaders` have the highest total."""
-
-    game: str
-    title: str | None
-    rules: str
-    players: list[str]
-    status: str
-    round: int
-    leaders: list[str]
-    time: str | None
-    current: bool
-
-
-@command("games")
+@command("games", example="tenklog games")
 @output_options
 def games(form: Format) -> None:
-    """List all games of the home folder.
-
-    \b
-    Example: tenklog games
-    """
+    """List all games of the home folder."""
     from tenklog import store
 
     place = home()
@@ -162,34 +137,19 @@ def games(form: Format) -> None:
             remark(f"left out: {error}")
             bad += 1
             continue
-        position = log.folded.position
-        leaders = position.winners or [
-            number for number, seat in enumerate(position.seats)
-            if not seat.left and seat.total == max(one.total for one in position.seats if not one.left)
-        ]  # fmt: skip
-        start = log.folded.start
-        rows.append(
-            GameRow(
-                start.game, start.title, start.rules.name, projections.names(position, range(len(position.seats))),
-                position.status, position.round, projections.names(position, leaders), start.time, start.game == current,
-            )
-        )  # fmt: skip
-    columns = GameRow.__struct_fields__
+        rows.append(projections.game_row(log.game, current))
+    columns = projections.GameRow.__struct_fields__
     text = None if rows else "No games yet. Begin one: tenklog new Anna Ben"
     emit(Output(rows, columns, [projections.row(one) for one in rows], text), form)
     if bad:
         click.get_current_context().exit(1)
 
 
-@command("use")
+@command("use", example="tenklog use 2026-11-29-kfqz")
 @click.argument("game", metavar="GAME", required=False)
 @output_options
 def use(game: str | None, form: Format) -> None:
-    """Choose the current game, or say which it is.
-
-    \b
-    Example: tenklog use 2026-11-29-kfqz
-    """
+    """Choose the current game, or say which it is."""
     place = home()
     if game is not None:
         path = place.find(game)

@@ -20,7 +20,7 @@ from tenklog.errors import UsageError
 from tenklog.render import Format, Output, visible
 
 
-@command("new")
+@command("new", example="tenklog new Anna Ben Cara --rules tiotusen --set bust_penalty=1000")
 @click.argument("players", nargs=-1, metavar="PLAYER...")
 @rules_option
 @click.option("--title", help="A title for the game.")
@@ -38,18 +38,16 @@ def new(
     key: str | None,
     form: Format,
 ) -> None:
-    """Begin a game: its players, in the order in which they sit.
-
-    \b
-    Example: tenklog new Anna Ben Cara --rules tiotusen --set bust_penalty=1000
-    """
+    """Begin a game: its players, in the order in which they sit."""
     from tenklog import events, narrate, projections, store
+    from tenklog.game import check_players
 
     if not players:
-        raise UsageError("a game needs players", "tenklog new Anna Ben")
+        raise UsageError("a game needs players", "such as `tenklog new Anna Ben`")
     if key is not None:
         events.text(key, "id", 128)
     names = tuple(map(events.name, players))
+    check_players(names)
     place = home()
     start = events.Start(
         1,
@@ -68,9 +66,9 @@ def new(
         remark(f"already begun under the id {key}")
     place.use(log.start.game)
     written = [log.start]
-    document = projections.record(log.folded, log.h, written)
+    document = projections.record(log.game, log.h, written)
     thrown = [f"{player}: {dice.write(faces)}." for player, faces in (log.start.first_throw or {}).items()]
-    lines = [*thrown, *narrate.story(log.folded, written)]
+    lines = [*thrown, *narrate.story(log.game, written, written)]
     rows = [projections.row(one) for one in document.show.standings]
     emit(Output(document, projections.STANDING, rows, "\n".join(map(visible, lines))), form)
 
@@ -103,53 +101,37 @@ def _faces(count: int) -> tuple[int, ...]:
     return tuple(faces[:count])
 
 
-@command("roll")
+@command("roll", example="tenklog roll 133446")
 @click.argument("faces", nargs=-1, metavar="DICE")
 @record_options
 def roll(faces: tuple[str, ...], form: Format, **options: Any) -> None:
-    """Record dice that were thrown.
-
-    \b
-    Example: tenklog roll 133446
-    """
+    """Record dice that were thrown."""
     record(decide.Roll(dice.parse(" ".join(faces))), form, **options)
 
 
-@command("throw")
+@command("throw", example="tenklog throw")
 @record_options
 def throw(form: Format, **options: Any) -> None:
-    """Let tenklog throw the dice that are to be thrown; the log says that it did.
-
-    \b
-    Example: tenklog throw
-    """
+    """Let tenklog throw the dice that are to be thrown; the log says that it did."""
     record(decide.Throw(_faces(dice.MOST)), form, **options)
 
 
-@command("keep")
+@command("keep", example="tenklog keep 1")
 @click.argument("faces", nargs=-1, metavar="DICE|all|best")
 @click.option("--aside", metavar="DICE", help="Which of them leave the table, under one-per-combination.")
 @record_options
 def keep(faces: tuple[str, ...], aside: str | None, form: Format, **options: Any) -> None:
-    """Set scoring dice of the roll aside: some, all that score, or the best keep.
-
-    \b
-    Example: tenklog keep 1
-    """
+    """Set scoring dice of the roll aside: some, all that score, or the best keep."""
     text = " ".join(faces)
     chosen = text if text in ("all", "best") else dice.parse(text)
     record(decide.Keep(chosen, None if aside is None else dice.parse(aside)), form, **options)
 
 
-@command("bank")
+@command("bank", example="tenklog bank")
 @click.argument("points", required=False)
 @record_options
 def bank(points: str | None, form: Format, **options: Any) -> None:
-    """Bank the turn. Without dice (a score sheet) give its points.
-
-    \b
-    Example: tenklog bank
-    """
+    """Bank the turn. Without dice (a score sheet) give its points."""
     record(decide.Bank(None if points is None else whole(points, "points")), form, **options)
 
 
@@ -163,67 +145,47 @@ def whole(text: str, what: str, low: int = 0) -> int:
     return -int(digits) if text.startswith("-") else int(digits)
 
 
-@command("bust")
+@command("bust", example="tenklog bust")
 @record_options
 def bust(form: Format, **options: Any) -> None:
-    """Lose a turn that is kept without dice. With dice a bust is recorded by itself.
-
-    \b
-    Example: tenklog bust
-    """
+    """Lose a turn that is kept without dice. With dice a bust is recorded by itself."""
     record(decide.Bust(), form, **options)
 
 
-@command("steal")
+@command("steal", example="tenklog steal")
 @record_options
 def steal(form: Format, **options: Any) -> None:
-    """Take over the dice of the turn that ended last, where the rules allow it.
-
-    \b
-    Example: tenklog steal
-    """
+    """Take over the dice of the turn that ended last, where the rules allow it."""
     record(decide.Steal(), form, **options)
 
 
-@command("challenge")
+@command("challenge", example="tenklog challenge Ben")
 @click.argument("opponent", metavar="PLAYER")
 @record_options
 def challenge(opponent: str, form: Format, **options: Any) -> None:
-    """Challenge an opponent before the first roll, where the rules allow it.
-
-    \b
-    Example: tenklog challenge Ben
-    """
+    """Challenge an opponent before the first roll, where the rules allow it."""
     from tenklog.events import name
 
     record(decide.Challenge(name(opponent)), form, **options)
 
 
-@command("undo")
+@command("undo", example="tenklog undo")
 @click.option("--why", help="The reason, for the log.")
 @record_options
 def undo(why: str | None, form: Format, **options: Any) -> None:
-    """Take back the last move. Its line stays in the log.
-
-    \b
-    Example: tenklog undo
-    """
+    """Take back the last move. Its line stays in the log."""
     from tenklog.events import text
 
     record(decide.Undo(None if why is None else text(why, "reason")), form, **options)
 
 
-@command("fix")
+@command("fix", example="tenklog fix 7 133445")
 @click.argument("seq", metavar="SEQ")
 @click.argument("value", nargs=-1, metavar="DICE|POINTS|bust")
 @click.option("--aside", metavar="DICE", help="Which dice leave the table, under one-per-combination.")
 @record_options
 def fix(seq: str, value: tuple[str, ...], aside: str | None, form: Format, **options: Any) -> None:
-    """Correct an earlier roll or keep (its dice) or a score-sheet turn (its points); all that came later stays.
-
-    \b
-    Example: tenklog fix 7 133445
-    """
+    """Correct an earlier roll or keep (its dice) or a score-sheet turn (its points); all that came later stays."""
     number, text = whole(seq, "an event"), " ".join(value)
     leaves = None if aside is None else dice.parse(aside)
     if text == "bust":

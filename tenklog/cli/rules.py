@@ -5,10 +5,10 @@ from pathlib import Path
 import click
 
 from tenklog import cards, dice
-from tenklog.cli.common import Command, command, emit, home, output_options, rules_option, ruleset
+from tenklog.cli.common import command, emit, home, output_options, rules_option, ruleset
 from tenklog.projections import row
 from tenklog.render import Format, Output, visible
-from tenklog.rules import card, change, differences, parse_change, read_card, shown, write_toml
+from tenklog.rules import Ruleset, card, change, differences, parse_change, read_card, shown, write_toml
 from tenklog.rules import cards as all_cards
 
 
@@ -20,19 +20,10 @@ def rules() -> None:
     """
 
 
-def part(name: str):  # type: ignore[no-untyped-def]
-    """Declare a subcommand of `rules`."""
-    return rules.command(name, cls=Command)
-
-
-@part("list")
+@command("list", example="tenklog rules list", group=rules)
 @output_options
 def list_rules(form: Format) -> None:
-    """List the presets and your own rulesets.
-
-    \b
-    Example: tenklog rules list
-    """
+    """List the presets and your own rulesets."""
     found = [cards.rules_row(one) for one in all_cards(home().rules)]
     columns = ("name", "title", "target", "aliases")
     emit(
@@ -41,17 +32,13 @@ def list_rules(form: Format) -> None:
     )
 
 
-@part("show")
+@command("show", example="tenklog rules show zilch", group=rules)
 @click.argument("name", metavar="R")
 @click.option("--set", "sets", multiple=True, metavar="K=V", help="Change a setting or a combination (repeatable).")
 @click.option("--toml", is_flag=True, help="As a TOML file to start your own from.")
 @output_options
 def show(name: str, sets: tuple[str, ...], toml: bool, form: Format) -> None:
-    """Show a ruleset as a rule card: scores, settings, decisions, source.
-
-    \b
-    Example: tenklog rules show zilch
-    """
+    """Show a ruleset as a rule card: scores, settings, decisions, source."""
     from msgspec.structs import replace
 
     found = replace(card(name, home().rules), rules=ruleset(name, sets))
@@ -68,17 +55,13 @@ def visible_lines(text: str) -> str:
     return "\n".join(map(visible, text.split("\n")))
 
 
-@part("diff")
+@command("diff", example="tenklog rules diff tiotusen zilch", group=rules)
 @click.argument("old", metavar="R")
 @click.argument("new", metavar="R")
 @click.option("--set", "sets", multiple=True, metavar="K=V", help="Change the second ruleset first (repeatable).")
 @output_options
 def diff(old: str, new: str, sets: tuple[str, ...], form: Format) -> None:
-    """List what differs between two rulesets.
-
-    \b
-    Example: tenklog rules diff tiotusen zilch
-    """
+    """List what differs between two rulesets."""
     found = [
         cards.Difference(key, shown(a), shown(b))
         for key, (a, b) in differences(ruleset(old), ruleset(new, sets)).items()
@@ -90,36 +73,28 @@ def diff(old: str, new: str, sets: tuple[str, ...], form: Format) -> None:
     emit(Output(found, columns, rows, None if rows else "They are equal."), form)
 
 
-@part("check")
+@command("check", example="tenklog rules check house.toml", group=rules)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @output_options
 def check(files: tuple[str, ...], form: Format) -> None:
-    """Check ruleset files of your own.
-
-    \b
-    Example: tenklog rules check house.toml
-    """
+    """Check ruleset files of your own."""
     found = [read_card(Path(file), (home().rules,)) for file in files]
     rows = [row(cards.rules_row(one)) for one in found]
     text = "\n".join(f"{visible(file)}: {one.rules.name} is sound." for file, one in zip(files, found, strict=True))
     emit(Output([cards.rules_row(one) for one in found], cards.RulesRow.__struct_fields__, rows, text), form)
 
 
-@part("table")
+@command("table", example="tenklog rules table tiotusen --csv", group=rules)
 @click.argument("name", metavar="R")
 @click.option("--set", "sets", multiple=True, metavar="K=V", help="Change a setting or a combination (repeatable).")
 @output_options
 def table(name: str, sets: tuple[str, ...], form: Format) -> None:
-    """Print the best score of each of the 923 sets of one to six dice.
-
-    \b
-    Example: tenklog rules table tiotusen --csv
-    """
+    """Print the best score of each of the 923 sets of one to six dice."""
     found = cards.table_rows(ruleset(name, sets))
     emit(Output(found, cards.TableRow.__struct_fields__, [row(one) for one in found]), form)
 
 
-@command("score")
+@command("score", example="tenklog score 133446 --rules ten-thousand")
 @click.argument("faces", nargs=-1, metavar="DICE")
 @rules_option
 @output_options
@@ -127,9 +102,6 @@ def score(faces: tuple[str, ...], name: str | None, sets: tuple[str, ...], form:
     """Score dice thrown together: the best keep explained, and everything that may be kept.
 
     Without --rules, by the rules of the current game.
-
-    \b
-    Example: tenklog score 133446 --rules ten-thousand
     """
     found = cards.score(_rules_here(name, sets), dice.parse(" ".join(faces)))
     rows: list[dict[str, object]] = [{"dice": dice.write(one.dice, "-"), "points": one.points} for one in found.keeps]
@@ -144,11 +116,11 @@ def score(faces: tuple[str, ...], name: str | None, sets: tuple[str, ...], form:
     emit(Output(found, ("dice", "points"), rows, visible_lines(text)), form)
 
 
-def _rules_here(name: str | None, sets: tuple[str, ...]):  # type: ignore[no-untyped-def]
+def _rules_here(name: str | None, sets: tuple[str, ...]) -> Ruleset:
     from tenklog import store
 
     place = home()
     if name is not None or place.current_id() is None:
         return ruleset(name or "tiotusen", sets)
-    rules_ = store.read(place.current()).folded.position.rules
+    rules_ = store.read(place.current()).game.position.rules
     return change(rules_, dict(parse_change(one, rules_) for one in sets)) if sets else rules_

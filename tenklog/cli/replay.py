@@ -1,0 +1,178 @@
+"""Replay: this module has the command that plays the same dice under other rules."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tenklog.cli.common import command, emit, game_option, load, output_options, remark, ruleset
+from tenklog.errors import TenklogError, UsageError
+from tenklog.render import Format, Output, render, visible
+
+if TYPE_CHECKING:
+    from tenklog.compare import Comparison, GameReplays
+    from tenklog.replay import Replayed, Settle
+    from tenklog.rules import Ruleset
+    from tenklog.store import Log
+
+COLUMNS = (
+    "game", "rules", "status", "winners", "leaders", "guesses", "same", "rescored", "settled", "never_happened",
+)  # fmt: skip
+
+
+@command("replay", example="tenklog replay --rules zilch --rules farkle")
+@click.argument("games", nargs=-1, metavar="GAME...")
+@game_option
+@click.option("--rules", "names", multiple=True, metavar="R", help="A ruleset, or `recorded` (repeatable).")
+@click.option("--set", "sets", multiple=True, metavar="K=V", help="Change a setting of each of them (repeatable).")
+@click.option(
+    "--settle",
+    type=click.Choice(["bank", "void", "stop"]),
+    default="bank",
+    help="What becomes of a turn that can't go on as recorded: bank what it holds, 0, or stop there (exit 1).",
+)
+@click.option("--keep-rule-changes", is_flag=True, help="Keep the rule changes of the log, on top of the ruleset.")
+@click.option("--write", metavar="FILE|DIR", help="Write the replayed logs: a .jsonl file, or a folder for several.")
+@click.option("--dry-run", is_flag=True, help="With --write: write nothing, name the files.")
+@output_options
+def replay(
+    games: tuple[str, ...],
+    game: str | None,
+    names: tuple[str, ...],
+    sets: tuple[str, ...],
+    settle: "Settle",
+    keep_rule_changes: bool,
+    write: str | None,
+    dry_run: bool,
+    form: Format,
+) -> None:
+    """Play the dice of games under other rules, and say where the two part.
+
+    Several rulesets stand side by side; several games are summed up.
+    """
+    from tenklog.compare import compare
+    from tenklog.replay import replay as play_again
+    from tenklog.rules import parse_change
+
+    if not names and not sets:
+        raise UsageError("no rules to replay under", "--rules R, such as --rules zilch, or --set K=V")
+    asked: list[tuple[str, Ruleset | None]] = []
+    for name in names or ("recorded",):
+        asked.append((name, None if name == "recorded" else ruleset(name, sets)))
+    found: list[tuple[Log, list[Replayed]]] = []
+    for one in games or (game,):
+        log = load(one)
+        replays = []
+        for name, rules in asked:
+            own = log.game.position.pending or log.game.position.rules
+            changes = dict(parse_change(text, own) for text in sets) if rules is None else {}
+            try:
+                replays.append(
+                    play_again(
+                        log.game,
+                        log.events,
+                        rules,
+                        settle=settle,
+                        keep_rule_changes=keep_rule_changes,
+                        changes=changes,
+                        of=log.fingerprint,
+                        name=_new_name(write, log, name, len(games), len(asked)),
+                    )  # fmt: skip
+                )
+            except TenklogError as error:
+                raise error.at(log.game.start.game) from None
+        found.append((log, replays))
+    document = compare([(log.game, replays) for log, replays in found])
+    if write is not None:
+        _write(Path(write), [one for _, replays in found for one in replays], dry_run)
+    emit(Output(document, COLUMNS, _rows(document), _text(document)), form)
+    if any(one.replay.status == "stopped" for _, replays in found for one in replays):
+        click.get_current_context().exit(1)
+
+
+def _new_name(write: str | None, log: "Log", rules: str, games: int, rulesets: int) -> str | None:
+    if write is None:
+        return None
+    if write.endswith(".jsonl"):
+        if games > 1 or rulesets > 1:
+            raise UsageError(f"{write} holds one game", "a folder for several games or rulesets")
+        return Path(write).stem
+    return f"{log.game.start.game[:40]}-{Path(rules).stem}"[:64].rstrip("-")
+
+
+def _write(target: Path, replays: "list[Replayed]", dry_run: bool) -> None:
+    from tenklog import store
+
+    for one in replays:
+        start = one.game.start
+        path = target if target.suffix == ".jsonl" else target / f"{start.game}.jsonl"
+        if not dry_run:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            store.write_log(path, one.log)
+        remark(f"{'would write' if dry_run else 'wrote'} {path}")
+
+
+def _rows(document: "Comparison") -> list[dict[str, object]]:
+    return [
+        {
+            "game": one.game,
+            "rules": found.rules,
+            "status": found.status,
+            "winners": found.winners,
+            "leaders": found.leaders,
+            "guesses": found.guesses,
+            "same": found.turns.same,
+            "rescored": found.turns.rescored,
+            "settled": found.turns.settled,
+            "never_happened": found.turns.never_happened,
+        }
+        for one in document.games
+        for found in one.replays
+    ]
+
+
+def _text(document: "Comparison") -> str:
+    parts = [_game_text(one, len(document.games) == 1) for one in document.games]
+    if len(document.games) > 1:
+        columns = ("rules", "games", "same_winner", "other_winner", "undecided", *COLUMNS[-4:])
+        rows: list[dict[str, object]] = [
+            {key: getattr(one if key in columns[:5] else one.turns, key) for key in columns} for one in document.summary
+        ]
+        parts.append(render(Output(None, columns, rows), "table").rstrip("\n"))
+    return "\n\n".join(parts)
+
+
+def _game_text(one: "GameReplays", whole: bool) -> str:
+    """Lay one game out: the standings side by side, a headline for each ruleset, and with `whole` every divergence."""
+    from tenklog.compare import headline
+    from tenklog.narrate import joined
+
+    winners = joined(one.recorded.winners)
+    ended = f"{winners} {'won' if winners else one.recorded.status}".strip()
+    lines = [visible(f"{one.game}, recorded under {one.recorded.rules}: {ended}")]
+    if whole:
+        rows: list[dict[str, object]] = []
+        for standing in one.recorded.standings:
+            row: dict[str, object] = {"player": standing.player, "recorded": standing.total}
+            for number, found in enumerate(one.replays):
+                here = {other.seat: other.total for other in found.standings}
+                row[_column(one, number)] = here.get(standing.seat)
+            rows.append(row)
+        columns = ["player", "recorded", *(_column(one, number) for number in range(len(one.replays)))]
+        lines += ["", render(Output(None, columns, rows), "table")]
+    for found in one.replays:
+        lines.append(visible(headline(found)))
+        if whole:
+            turns = found.turns
+            lines.append(
+                f"  Turns: {turns.same} the same, {turns.rescored} rescored, {turns.settled} settled, "
+                f"{turns.never_happened} never happened."
+            )
+            lines += [visible(f"  {part.seq:>4}  {part.kind}: {part.text}") for part in found.divergences]
+    return "\n".join(lines)
+
+
+def _column(one: "GameReplays", number: int) -> str:
+    name = one.replays[number].rules
+    taken = [found.rules for found in one.replays[:number]]
+    return name if name not in ("player", "recorded", *taken) else f"{name} ({number + 1})"

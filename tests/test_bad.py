@@ -1,0 +1,60 @@
+"""Bad input: each file in `bad/` is a case, and what it must be answered with, word for word.
+
+A file has a line that says what is wrong, indented commands of which the last is the bad one, and the exit code with the
+one line on stderr. Whatever the bad command is, it writes nothing.
+"""
+
+import os
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tenklog import cli, events
+from tenklog.rules import preset
+
+CASES = sorted(Path(__file__).parent.glob("bad/*.txt"))
+
+
+def prepare(folder: Path) -> None:
+    """Put things where a log is due that are none, and logs that no reader takes."""
+    (folder / "folder.jsonl").mkdir()
+    (folder / "link.jsonl").symlink_to("missing-target.jsonl")
+    os.mkfifo(folder / "pipe.jsonl")
+    (folder / "newer.jsonl").write_text('{"type":"start","seq":1,"game":"newer","version":2,"hologram":true}\n')
+    (folder / "unsealed.jsonl").write_bytes(
+        events.encode(
+            events.Start(1, game="unsealed", version=1, players=("Anna",), rules=preset("farkle"), origin="import")
+        )
+        + b"\n"
+    )
+    (folder / "poem.jsonl").write_text("Roses are red\n")
+    (folder / "field.toml").write_text('name = "field"\ntraget = 5000\n')
+    (folder / "broken.toml").write_text("name = \n")
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Return every file below a folder; lock files are no content."""
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.name.endswith(".lock"))
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_bad_input_gets_its_line_and_its_exit_code_and_writes_nothing(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TENKLOG_HOME", "home")
+    prepare(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    commands = [shlex.split(line) for line in text.splitlines() if line.startswith("    ")]
+    code, _, message = text.splitlines()[-1].partition(" ")
+    for command in commands[:-1]:
+        assert cli.run(command[1:]) == 0, (command, capsys.readouterr().err)
+    capsys.readouterr()
+    before = tree(tmp_path)
+    found = cli.run(commands[-1][1:])
+    out, err = capsys.readouterr()
+    assert (found, err) == (int(code), message + "\n")
+    assert out == ""
+    assert tree(tmp_path) == before
