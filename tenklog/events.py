@@ -5,9 +5,7 @@ derived by the fold and never trusted from a file. The same event always gives t
 the order given here, absent fields left out. The hash `h` that ends a sealed line belongs to the line, not to the event.
 """
 
-import unicodedata
 from datetime import datetime
-from hashlib import blake2b
 from typing import Annotated, Any, Literal
 
 from msgspec import DecodeError, Meta, Struct, ValidationError, json
@@ -15,6 +13,12 @@ from msgspec import DecodeError, Meta, Struct, ValidationError, json
 from tenklog.dice import Die, Throw
 from tenklog.errors import DataError, UsageError
 from tenklog.rules import Ruleset, Value
+
+try:
+    # What hashlib hands out, without the 4 ms that it takes to load OpenSSL for the other hashes.
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
 
 VERSION = 1
 MOST_PLAYERS = 20
@@ -198,8 +202,7 @@ def decode(line: bytes, canonical: bool = True) -> AnyEvent:
         event = _decode(line)
     except (ValidationError, DecodeError, RecursionError) as error:
         raise _explain(line, error) from None
-    if event.time is not None:
-        _check_time(event.time)
+    check_times([event])
     if canonical:
         if _encode(event) != line:
             raise DataError("is not written canonically", "no spaces, the fields in their order, each once")
@@ -208,15 +211,29 @@ def decode(line: bytes, canonical: bool = True) -> AnyEvent:
     return event
 
 
-def _check_time(time: str) -> None:
+def check_times(log: "list[AnyEvent]") -> None:
+    """Raise DataError for the first event whose time is none."""
+    times = [event.time for event in log if event.time is not None]
+    if not _are_times(times):
+        wrong = next(time for time in times if not _are_times([time]))
+        raise DataError(f"time {wrong!r} is no UTC time", "a time such as 2026-11-29T20:15:00.000Z")
+
+
+def _are_times(times: list[str]) -> bool:
+    # fromisoformat takes other forms too (weeks, hour 24, offsets), so the form is pinned first: for many times at once,
+    # every 25th character, because nearly every event that is read has one.
+    form = "\n".join((*times, ""))
+    signs = ((4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":"), (19, "."), (23, "Z"), (24, "\n"))
+    if any(form[place::25] != sign * len(times) for place, sign in signs):
+        return False
+    if form.count("Z") != len(times) or "T24" in form:
+        return False
     try:
-        # fromisoformat is lenient about forms, so the form is pinned first.
-        if len(time) == 24 and time[10] == "T" and time[19] == "." and time[23] == "Z":
-            datetime.fromisoformat(time)
-            return
+        for _ in map(datetime.fromisoformat, times):
+            pass
     except ValueError:
-        pass
-    raise DataError(f"time {time!r} is no UTC time", "a time such as 2026-11-29T20:15:00.000Z")
+        return False
+    return True
 
 
 def _explain(line: bytes, error: Exception) -> DataError:
@@ -239,11 +256,11 @@ def _explain(line: bytes, error: Exception) -> DataError:
             return DataError(text.replace("Object contains", f"{probe.type} has").replace("`", "'"), newer)
     if isinstance(error, ValidationError):
         return DataError(text.replace("`", "'"), "see schemas/FORMAT.md")
-    return DataError(f"is no JSON: {text}", "one event, a JSON object, on each line")
+    return DataError(f"is no JSON: {text.split(' (byte')[0]}", "one event, a JSON object, on each line")
 
 
 def _refuse_twins(line: bytes) -> None:
-    from json import loads  # noqa: PLC0415  (only hand-written logs are read this way)
+    from json import loads  # only hand-written logs are read this way
 
     def pairs(found: list[tuple[str, Any]]) -> None:
         keys = [key for key, _ in found]
@@ -261,6 +278,7 @@ TYPES: dict[str, type[Event]] = {kind.__struct_config__.tag: kind for kind in Ev
 ZEROS = b"0" * 32
 _SEAL = b',"h":"'
 _TAIL = 40  # ,"h":"<32 hex>"}
+_EMPTY = blake2b(digest_size=16)  # to copy it takes less than to make one
 
 
 def seal(line: bytes, previous: bytes) -> bytes:
@@ -271,7 +289,19 @@ def seal(line: bytes, previous: bytes) -> bytes:
 
 def link(previous: bytes, body: bytes) -> bytes:
     """Return the hash (32 hex digits) of a line's bytes before its `h`, chained to the hash of the line before."""
-    return blake2b(previous + body, digest_size=16).hexdigest().encode()
+    h = _EMPTY.copy()
+    h.update(previous + body)
+    return h.hexdigest().encode()
+
+
+def chained(lines: list[bytes]) -> bool:
+    """Tell whether every line of a log is sealed and fits the one before it."""
+    h = ZEROS
+    for line in lines:
+        h = link(h, line[:-_TAIL])
+        if line[-_TAIL:] != _SEAL + h + b'"}':
+            return False
+    return True
 
 
 def unseal(line: bytes) -> tuple[bytes, bytes] | None:
@@ -284,20 +314,36 @@ def unseal(line: bytes) -> tuple[bytes, bytes] | None:
 # -- names ------------------------------------------------------------------------------------------------------------
 
 
+def _composed(text: str) -> str:
+    if text.isascii():
+        return text
+    from unicodedata import normalize
+
+    return normalize("NFC", text)
+
+
+def _hidden(text: str) -> str:
+    """Return the first character that a table can't show: control, bidi or format, joiners inside aside; else nothing."""
+    if text.isprintable():
+        return ""
+    from unicodedata import category
+
+    inside = {"\u200c", "\u200d"}
+    for place, character in enumerate(text):
+        joins = character in inside and 0 < place < len(text) - 1
+        if not joins and not character.isprintable() and category(character) != "Zs":
+            return f"U+{ord(character):04X}"
+    return ""
+
+
 def name(text: str) -> str:
     """Return a player's name in Unicode NFC; raise UsageError for what could not stand in a table.
 
     1 to 64 characters, no control, bidi or format characters except joiners inside, no space at an end.
     """
-    normal = unicodedata.normalize("NFC", text) if not text.isascii() else text
-    if not normal.isprintable():
-        for position, character in enumerate(normal):
-            if character in "\u200c\u200d" and 0 < position < len(normal) - 1:
-                continue
-            if not character.isprintable() and unicodedata.category(character) != "Zs":
-                raise UsageError(
-                    f"the name {normal[:40]!a} has the character U+{ord(character):04X}", "a name of visible characters"
-                )
+    normal = _composed(text)
+    if hidden := _hidden(normal):
+        raise UsageError(f"the name {normal[:40]!a} has the character {hidden}", "a name of visible characters")
     if not 1 <= len(normal) <= 64 or normal != normal.strip():
         what = "is empty" if not normal.strip() else "has a space at an end" if len(normal) <= 64 else "is too long"
         raise UsageError(f"the name {normal[:40]!r} {what}", "a name of 1 to 64 characters")
@@ -305,10 +351,11 @@ def name(text: str) -> str:
 
 
 def text(words: str, what: str, most: int = 2000) -> str:
-    """Return a free text in NFC; raise UsageError when it is empty, too long or not text."""
-    if any(0xD800 <= ord(character) < 0xE000 for character in words):
-        raise UsageError(f"the {what} is not UTF-8 text", "text of readable characters")
-    normal = unicodedata.normalize("NFC", words).strip()
+    """Return a free text in NFC; raise UsageError when it is empty, too long or has characters that can't be shown."""
+    normal = _composed(words).strip()
+    if hidden := _hidden(normal):
+        raise UsageError(f"the {what} has the character {hidden}", "text of visible characters")
     if not 1 <= len(normal) <= most:
-        raise UsageError(f"the {what} has {len(normal)} characters", f"1 to {most} characters")
+        size = f"has {len(normal)} characters" if normal else "is empty"
+        raise UsageError(f"the {what} {size}", f"1 to {most} characters")
     return normal

@@ -34,7 +34,7 @@ def render(output: Output, form: Format) -> str:
     if form == "json":
         return json.format(json.encode(output.document), indent=2).decode() + "\n"
     if form == "jsonl":
-        rows = output.rows or ([] if output.columns else [output.document])
+        rows: Sequence[object] = output.rows or ([] if output.columns else [output.document])
         return "".join(json.encode(row).decode() + "\n" for row in rows)
     if form == "csv":
         return _csv(output)
@@ -108,6 +108,6 @@ def _harmless(value: object) -> object:
         return str(value).lower()
     if isinstance(value, list):
         value = " ".join(map(str, value))
-    if isinstance(value, str) and value.startswith(FORMULA):
-        return "'" + value
-    return value
+    if not isinstance(value, str):
+        return value
+    return ("'" if value.startswith(FORMULA) else "") + visible(value)

@@ -5,6 +5,7 @@ Only `main` ends the process: it prints every error as one line on stderr and ch
 
 import os
 import sys
+from contextlib import suppress
 from typing import NoReturn
 
 import click
@@ -14,16 +15,16 @@ from tenklog.errors import TenklogError
 # Group title -> command -> (module, one line of help).
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Record a game": {
-        "new": ("record", "Begin a game: its players, in the order in which they sit."),
+        "new": ("table", "Begin a game: its players, in the order in which they sit."),
         "roll": ("record", "Record dice that were thrown."),
         "throw": ("record", "Let tenklog throw the dice."),
         "keep": ("record", "Set scoring dice of the roll aside."),
         "bank": ("record", "Bank the turn."),
-        "bust": ("record", "Lose a turn that is kept without dice."),
-        "steal": ("record", "Take over the dice of the turn that ended last."),
-        "challenge": ("record", "Challenge an opponent."),
-        "undo": ("record", "Take back the last move."),
-        "fix": ("record", "Correct an earlier roll, keep or number of points."),
+        "bust": ("moves", "Lose a turn that is kept without dice."),
+        "steal": ("moves", "Take over the dice of the turn that ended last."),
+        "challenge": ("moves", "Challenge an opponent."),
+        "undo": ("moves", "Take back the last move."),
+        "fix": ("moves", "Correct an earlier roll, keep or number of points."),
         "change": ("table", "Change house rules in a running game."),
         "expect": ("table", "Compare the totals with paper."),
         "join": ("table", "Give a new player a seat."),
@@ -129,6 +130,9 @@ def run(args: list[str] | None = None) -> int:
         return _fail(str(error), error.exit_code)
     except click.exceptions.Exit as error:
         return error.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        sys.stdout.write(f"{error.message}\n")
+        return 0
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "tenklog"
         return _fail(f"{error.format_message().rstrip('.')}; see `{command} --help`", 2)
@@ -151,8 +155,6 @@ def run(args: list[str] | None = None) -> int:
 def _fail(line: str, code: int) -> int:
     from tenklog.render import visible
 
-    try:
+    with suppress(OSError, UnicodeError):
         sys.stderr.write(f"tenklog: error: {visible(line)}\n")
-    except (OSError, UnicodeError):
-        pass
     return code

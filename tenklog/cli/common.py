@@ -208,3 +208,25 @@ def record(asked: "Asked", form: Format, **options: Any) -> None:
     document = answer(game, h, written)
     lines = [visible(line) for line in story(game, written, whole)]
     emit(Output(document, STANDING, [row(one) for one in document.show.standings], "\n".join(lines)), form)
+
+
+def whole(text: str, what: str, low: int = 0) -> int:
+    """Read a whole number; raise UsageError for anything but ASCII digits (after a minus, with `low` below 0)."""
+    digits = text.replace("\u2212", "-")
+    sign = -1 if digits.startswith("-") and low < 0 else 1
+    digits = digits.removeprefix("-") if sign < 0 else digits
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 15):
+        right = "a whole number, such as 350 or -50" if low < 0 else "a whole number from 0, such as 350"
+        raise UsageError(f"{text!r} is no number of {what}", right)
+    return sign * int(digits)
+
+
+def throw_dice(count: int) -> tuple[int, ...]:
+    """Throw dice with the operating system's randomness."""
+    from os import urandom
+
+    faces: list[int] = []
+    while len(faces) < count:
+        # 252 is the largest multiple of 6 that a byte reaches: no face is favoured.
+        faces += [byte % 6 + 1 for byte in urandom(16) if byte < 252]
+    return tuple(faces[:count])

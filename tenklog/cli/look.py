@@ -93,7 +93,7 @@ def _sheet_text(document: projections.Sheet) -> str:
 
     rows = []
     for one in document.rounds:
-        cells = {player: ("", "") for player in document.players}
+        cells = dict.fromkeys(document.players, ("", ""))
         for entry in one.entries:
             mark = MARKS.get(entry.outcome, "")
             posted = str(entry.posted) if entry.posted or not mark else ""

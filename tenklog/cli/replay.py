@@ -56,9 +56,9 @@ def replay(
 
     if not names and not sets:
         raise UsageError("no rules to replay under", "--rules R, such as --rules zilch, or --set K=V")
-    asked: list[tuple[str, Ruleset | None]] = []
-    for name in names or ("recorded",):
-        asked.append((name, None if name == "recorded" else ruleset(name, sets)))
+    asked: list[tuple[str, Ruleset | None]] = [
+        (name, None if name == "recorded" else ruleset(name, sets)) for name in names or ("recorded",)
+    ]
     found: list[tuple[Log, list[Replayed]]] = []
     for one in games or (game,):
         log = load(one)
@@ -77,7 +77,7 @@ def replay(
                         changes=changes,
                         of=log.fingerprint,
                         name=_new_name(write, log, name, len(games), len(asked)),
-                    )  # fmt: skip
+                    )
                 )
             except TenklogError as error:
                 raise error.at(log.game.start.game) from None

@@ -45,7 +45,7 @@ def show(name: str, sets: tuple[str, ...], toml: bool, form: Format) -> None:
     if toml:
         emit(Output(found, text=write_toml(found.rules).rstrip("\n")), "table")
         return
-    keys = [{"key": key, "value": shown(one)} for key, one in found.rules.scoring.items()]
+    keys: list[dict[str, object]] = [{"key": key, "value": shown(one)} for key, one in found.rules.scoring.items()]
     keys += [{"key": key, "value": shown(getattr(found.rules, key))} for key in cards.MEANINGS]
     emit(Output(found, ("key", "value"), keys, visible_lines(cards.rule_card(found))), form)
 

@@ -1,15 +1,96 @@
-"""Table: this module has the commands about the table rather than the dice: players, house rules, paper, remarks."""
+"""Table: this module has the commands about the table rather than the dice: new games, players, rules, remarks."""
 
 from typing import Any
 
 import click
 
-from tenklog import decide
-from tenklog.cli.common import command, record, record_options
-from tenklog.cli.record import whole
+from tenklog import decide, dice
+from tenklog.cli.common import (
+    command,
+    emit,
+    home,
+    output_options,
+    record,
+    record_options,
+    remark,
+    rules_option,
+    ruleset,
+    throw_dice,
+    whole,
+)  # fmt: skip
 from tenklog.errors import UsageError
-from tenklog.events import name, text
-from tenklog.render import Format
+from tenklog.events import Start, name, text
+from tenklog.render import Format, Output, visible
+
+
+@command("new", example="tenklog new Anna Ben Cara --rules tiotusen --set bust_penalty=1000")
+@click.argument("players", nargs=-1, metavar="PLAYER...")
+@rules_option
+@click.option("--title", help="A title for the game.")
+@click.option("--throw-for-first", is_flag=True, help="Everybody throws a die; the highest begins, the order stays.")
+@click.option("-g", "--game", "game", metavar="ID", help="An id of your own for the game.")
+@click.option("--id", "key", metavar="KEY", help="Makes repeating this very command harmless.")
+@output_options
+def new(
+    players: tuple[str, ...],
+    name: str | None,
+    sets: tuple[str, ...],
+    title: str | None,
+    throw_for_first: bool,
+    game: str | None,
+    key: str | None,
+    form: Format,
+) -> None:
+    """Begin a game: its players, in the order in which they sit."""
+    from tenklog import events, narrate, projections, store
+    from tenklog.game import check_players
+
+    if not players:
+        raise UsageError("a game needs players", "such as `tenklog new Anna Ben`")
+    if key is not None:
+        events.text(key, "id", 128)
+    names = tuple(map(events.name, players))
+    check_players(names)
+    place = home()
+    start = events.Start(
+        1,
+        id=key,
+        game=place.new_id(game, key),
+        version=events.VERSION,
+        players=names,
+        rules=ruleset(name or "tiotusen", sets),
+        origin="table",
+        title=None if title is None else events.text(title, "title", 200),
+    )
+    if throw_for_first:
+        start = _throw_for_first(start)
+    log, repeated = store.begin(place, start)
+    if repeated:
+        remark(f"already begun under the id {key}")
+    place.use(log.start.game)
+    written = [log.start]
+    document = projections.record(log.game, log.h, written)
+    thrown = [f"{player}: {dice.write(faces)}." for player, faces in (log.start.first_throw or {}).items()]
+    lines = [*thrown, *narrate.story(log.game, written, written)]
+    rows = [projections.row(one) for one in document.show.standings]
+    emit(Output(document, projections.STANDING, rows, "\n".join(map(visible, lines))), form)
+
+
+def _throw_for_first(start: Start) -> Start:
+    """Throw a die for each, again for those level, and turn the order so that the highest begins."""
+    from msgspec.structs import replace
+
+    thrown: dict[str, tuple[int, ...]] = dict.fromkeys(start.players, ())
+    level = list(start.players)
+    while len(level) > 1:
+        for player in level:
+            thrown[player] += throw_dice(1)
+        best = max(thrown[player][-1] for player in level)
+        level = [player for player in level if thrown[player][-1] == best]
+    if len(start.players) == 1:
+        return start
+    first = start.players.index(level[0])
+    return replace(start, players=start.players[first:] + start.players[:first], first_throw=thrown)
 
 
 @command("change", example="tenklog change opening_minimum=500")
