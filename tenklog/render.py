@@ -76,8 +76,8 @@ def _table(output: Output, form: Format) -> str:
     rows = [[cell(row.get(column)) for column in output.columns] for row in output.rows]
     heads = [column.replace("_", " ") for column in map(visible, output.columns)]
     if form == "markdown":
-        rows = [[text.replace("|", "\\|") for text in row] for row in rows]
-        heads = [head.replace("|", "\\|") for head in heads]
+        rows = [[_plain(text) for text in row] for row in rows]
+        heads = [_plain(head) for head in heads]
     return (
         tabulate(
             rows,
@@ -88,6 +88,11 @@ def _table(output: Output, form: Format) -> str:
         )
         + "\n"
     )
+
+
+def _plain(text: str) -> str:
+    """Escape what would end a cell of a Markdown table or become HTML in it."""
+    return "".join(f"\\{one}" if one in "\\|<&" else one for one in text)
 
 
 def _csv(output: Output) -> str:

@@ -1,5 +1,6 @@
 """Replay: this module has the command that plays the same dice under other rules."""
 
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from tenklog.render import Format, Output, render, visible
 
 if TYPE_CHECKING:
     from tenklog.compare import Comparison, GameReplays
-    from tenklog.replay import Replayed, Settle
+    from tenklog.replay import Divergence, Replayed, Settle
     from tenklog.rules import Ruleset
     from tenklog.store import Log
 
@@ -168,8 +169,20 @@ def _game_text(one: "GameReplays", whole: bool) -> str:
                 f"  Turns: {turns.same} the same, {turns.rescored} rescored, {turns.settled} settled, "
                 f"{turns.never_happened} never happened."
             )
-            lines += [visible(f"  {part.seq:>4}  {part.kind}: {part.text}") for part in found.divergences]
+            lines += map(visible, _divergences(found.divergences))
     return "\n".join(lines)
+
+
+def _divergences(found: "list[Divergence]") -> list[str]:
+    """List divergences; of a long row of turns that never happened, the first and how many follow."""
+    lines = []
+    for kind, group in groupby(found, key=lambda one: one.kind):
+        row = list(group)
+        shown = row[:1] if kind == "never-happened" and len(row) > 3 else row
+        lines += [f"  {one.seq:>4}  {one.kind}: {one.text}" for one in shown]
+        if len(shown) < len(row):
+            lines.append(f"        ... and {len(row) - 1} more that never happened, up to event {row[-1].seq}.")
+    return lines
 
 
 def _column(one: "GameReplays", number: int) -> str:
