@@ -8,27 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+__all__ = ["Ruleset", "decide", "evolve", "fold", "load", "preset", "replay", "sheet", "show", "standings"]
+
 if TYPE_CHECKING:
-    from tenklog.decide import decide as decide
-    from tenklog.game import evolve as evolve
-    from tenklog.game import fold as fold
-    from tenklog.projections import sheet as sheet
-    from tenklog.projections import show as show
-    from tenklog.projections import standings as standings
-    from tenklog.replay import replay as replay
-    from tenklog.rules import Ruleset as Ruleset
-    from tenklog.rules import preset as preset
-    from tenklog.store import read as load
+    from tenklog.decider import decide
+    from tenklog.game import evolve, fold
+    from tenklog.projections import sheet, show, standings
+    from tenklog.reading import read as load
+    from tenklog.replayer import replay
+    from tenklog.rules import Ruleset, preset
 
 # Public name -> (module, name there). Loaded when first used, so that a command line pays for what it needs alone.
 _PUBLIC = {
     "Ruleset": ("rules", "Ruleset"),
-    "decide": ("decide", "decide"),
+    "decide": ("decider", "decide"),
     "evolve": ("game", "evolve"),
     "fold": ("game", "fold"),
-    "load": ("store", "read"),
+    "load": ("reading", "read"),
     "preset": ("rules", "preset"),
-    "replay": ("replay", "replay"),
+    "replay": ("replayer", "replay"),
     "sheet": ("projections", "sheet"),
     "show": ("projections", "show"),
     "standings": ("projections", "standings"),

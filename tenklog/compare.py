@@ -5,8 +5,8 @@ from msgspec import Struct
 from tenklog.game import Game
 from tenklog.narrate import joined
 from tenklog.projections import Standing, names, standings
-from tenklog.replay import Replay, Replayed, TurnCounts
-from tenklog.turns import Status
+from tenklog.replayer import Replay, Replayed, TurnCounts
+from tenklog.state import Status
 
 
 class Recorded(Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 An event states what happened at the table: dice, decisions, players, the rules agreed on. What follows from those is
 derived by the fold and never trusted from a file. The same event always gives the same bytes: no spaces, the fields in
-the order given here, absent fields left out. The hash `h` that ends a sealed line belongs to the line, not to the event.
+the order given here, absent fields left out. The hash `h` that ends a sealed line belongs to the line, not the event.
 """
 
 from datetime import datetime
@@ -12,7 +12,7 @@ from msgspec import DecodeError, Meta, Struct, ValidationError, json
 
 from tenklog.dice import Die, Throw
 from tenklog.errors import DataError, UsageError
-from tenklog.rules import Ruleset, Value
+from tenklog.rules import END, Ruleset, Value
 
 try:
     # What hashlib hands out, without the 4 ms that it takes to load OpenSSL for the other hashes.
@@ -30,7 +30,7 @@ Points = Annotated[int, Meta(ge=0, le=MOST_POINTS)]
 Total = Annotated[int, Meta(ge=-MOST_POINTS, le=MOST_POINTS)]
 Text = Annotated[str, Meta(min_length=1, max_length=2000)]
 Id = Annotated[str, Meta(min_length=1, max_length=128)]
-GameId = Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]{0,63}$")]
+GameId = Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]{0,63}" + END)]
 Origin = Literal["table", "import", "replay", "simulated"]
 
 
@@ -50,7 +50,7 @@ class Start(Event, frozen=True, kw_only=True, tag="start"):
     players: Annotated[tuple[Player, ...], Meta(min_length=1, max_length=MOST_PLAYERS)]
     rules: Ruleset
     origin: Origin
-    of: Annotated[str, Meta(pattern="^[1-9][0-9]{0,15}:[0-9a-f]{32}$")] | None = None
+    of: Annotated[str, Meta(pattern="^[1-9][0-9]{0,15}:[0-9a-f]{32}" + END)] | None = None
     title: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
     first_throw: dict[Player, Annotated[tuple[Die, ...], Meta(min_length=1, max_length=100)]] | None = None
 
@@ -64,7 +64,7 @@ class Roll(Event, frozen=True, kw_only=True, tag="roll"):
 
 
 class Keep(Event, frozen=True, kw_only=True, tag="keep"):
-    """Scoring dice of the roll are set aside; `aside`, under one-per-combination only, are those that left the table."""
+    """Scoring dice of the roll are set aside; `aside`, under one-per-combination only, are those that left it."""
 
     player: Player
     dice: Throw
@@ -220,7 +220,7 @@ def check_times(log: "list[AnyEvent]") -> None:
 
 
 def _are_times(times: list[str]) -> bool:
-    # fromisoformat takes other forms too (weeks, hour 24, offsets), so the form is pinned first: for many times at once,
+    # fromisoformat takes other forms too (weeks, hour 24, offsets), so the form is pinned first, of many times at once:
     # every 25th character, because nearly every event that is read has one.
     form = "\n".join((*times, ""))
     signs = ((4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":"), (19, "."), (23, "Z"), (24, "\n"))
@@ -256,7 +256,7 @@ def _explain(line: bytes, error: Exception) -> DataError:
             return DataError(text.replace("Object contains", f"{probe.type} has").replace("`", "'"), newer)
     if isinstance(error, ValidationError):
         return DataError(text.replace("`", "'"), "see schemas/FORMAT.md")
-    return DataError(f"is no JSON: {text.split(' (byte')[0]}", "one event, a JSON object, on each line")
+    return DataError(f"is no JSON: {text.split(' (byte', maxsplit=1)[0]}", "one event, a JSON object, on each line")
 
 
 def _refuse_twins(line: bytes) -> None:
@@ -282,7 +282,7 @@ _EMPTY = blake2b(digest_size=16)  # to copy it takes less than to make one
 
 
 def seal(line: bytes, previous: bytes) -> bytes:
-    """Return a canonical line with its hash: BLAKE2b-128 over the previous hash (32 hex digits) and the line's bytes."""
+    """Return a canonical line with its hash: BLAKE2b-128 over the hash before (32 hex digits) and the line's bytes."""
     body = line[:-1]
     return body + _SEAL + link(previous, body) + b'"}'
 
@@ -323,7 +323,7 @@ def _composed(text: str) -> str:
 
 
 def _hidden(text: str) -> str:
-    """Return the first character that a table can't show: control, bidi or format, joiners inside aside; else nothing."""
+    """Return the first character that a table can't show (control, bidi, format; not joiners inside), or nothing."""
     if text.isprintable():
         return ""
     from unicodedata import category

@@ -1,139 +1,168 @@
-"""Explain: this module puts a divergence of a replay into a sentence that a player understands, with dice and points."""
+"""Explain: this module puts a divergence of a replay into a sentence that a player understands, with dice and points.
 
-from typing import Protocol
+The first half says what happened at the table and what these rules make of it; `end` adds how the turn ends here. The
+names are given, for players may be called otherwise here. No sentence has its full stop yet.
+"""
 
-from tenklog import events, turns
-from tenklog.dice import write
-from tenklog.narrate import dice, points
-from tenklog.turns import Ended, Position, Turn
+from typing import Literal, Protocol
+
+from tenklog import events, state
+from tenklog.dice import Dice, minus, write
+from tenklog.narrate import joined, points
+from tenklog.state import Ended, Position, Turn, count_dice
+
+Last = Literal["bank", "bust", "void"]
+STOPPED = "; the replay stops there"
 
 
 class Step(Protocol):
     """A recorded event with the positions before and after it."""
 
     @property
+    def event(self) -> events.AnyEvent: ...  # noqa: D102
+    @property
     def before(self) -> Position: ...  # noqa: D102
     @property
     def after(self) -> Position: ...  # noqa: D102
 
 
-def _who(position: Position) -> str:
-    assert position.turn is not None
-    return position.seats[position.turn.seat].player
+_TURNS = {"bust": "bust", "wiped-out": "wipeout", "scoreless": "turn of 0 points", "won": "winning throw"}
 
 
-def absent(there: Position, here: Position) -> str:
-    """Say why a recorded turn has no place here."""
-    player = _who(there)
-    if here.turn is None:
-        return f"{player}'s turn never happened: the game was over before it."
-    return f"{player}'s turn never happened: here it is {_who(here)}'s turn."
+def absent(who: str, there: Ended | None, instead: str | None) -> str:
+    """Say why a recorded turn has no place here: it is the turn of somebody else (`instead`), or the game was over."""
+    turn = "unfinished turn" if there is None else _TURNS.get(there.outcome, f"turn of {points(there.posted)}")
+    why = "the game was over before it" if instead is None else f"it was {instead}'s turn"
+    return f"{who}'s {turn} never happened: by these rules {why}"
 
 
-def dropped(event: events.Join | events.Leave | events.Rename | events.Abandon, why: str) -> str:
+def dropped(event: events.Join | events.Leave | events.Rename | events.Abandon, who: str | None, why: str) -> str:
     """Say why somebody did not join, leave or change the name here."""
     match event:
         case events.Join():
-            what = f"{event.player} does not join"
+            what = f"{who} did not join"
         case events.Leave():
-            what = f"{event.player} does not leave"
+            what = f"{who} did not leave"
         case events.Rename():
-            what = f"{event.player} is not renamed"
+            what = f"{event.player} was not renamed to {event.to}"
         case _:
-            what = "The game is not abandoned"
-    return f"{what} here: {why}."
+            what = "The game was not abandoned"
+    return f"{what}: by these rules {why}"
 
 
-def must_bank(there: Position, turn: Turn) -> str:
+def must_bank(who: str) -> str:
     """Say that the bank is forced here."""
-    return f"{_who(there)} threw on, but with all dice set aside the {points(turn.points)} must be banked here"
+    return f"{who} threw on with all dice set aside, but by these rules one must bank then"
 
 
-def dice_differ(there: Position, event: events.Roll, turn: Turn) -> str:
+def dice_differ(who: str, event: events.Roll, turn: Turn) -> str:
     """Say that another number of dice would be thrown here."""
-    thrown = dice(len(event.dice))
-    return f"{_who(there)} threw {thrown} ({write(event.dice)}), but {turn.dice_left} are to be thrown here"
+    return f"{who} threw {count_dice(len(event.dice))} ({write(event.dice)}), but by these rules it is {count_dice(turn.dice_left)}"
 
 
-def wins_here(there: Position, event: events.Roll) -> str:
+def wins_here(who: str, event: events.Roll) -> str:
     """Say that a roll wins the game here."""
-    return f"{_who(there)}'s {write(event.dice)} wins the game at once here"
+    return f"{who}'s {write(event.dice)} wins the game at once by these rules"
 
 
-def no_win(there: Position, event: events.Roll, here: Position) -> str:
-    """Say that an instant win is none here."""
-    return f"{_who(there)}'s {write(event.dice)} won the game at once, but here it {_scores(here)}"
+def roll_busts(who: str, event: events.Roll, here: Position) -> str:
+    """Say that a roll that was played on with loses here."""
+    return f"{who} threw {write(event.dice)} and went on, but by these rules {_scores(here, ())}"
 
 
-def _scores(here: Position) -> str:
+def scores_otherwise(who: str, step: Step, event: events.Roll, here: Position, keep: Dice) -> str:
+    """Say that a roll that won or scored nothing is something else here; `keep` is its best keep here."""
+    before, after = step.before.turn, step.after.turn
+    assert before is not None
+    roll = write(event.dice)
+    if after is None:
+        what = f"{who}'s {roll} won the game at once"
+    elif after.phase == "kept":
+        what = f"{who}'s {roll} was a blank throw for {points(after.points - before.points)}"
+    elif after.phase == "to-roll":
+        what = f"{who}'s {roll} scored nothing and was thrown again"
+    elif step.before.table.look(event.dice)[1] == "wipeout":
+        what = f"{who}'s {roll} wiped the total out"
+    else:
+        what = f"{who}'s {roll} was a bust"
+    return f"{what}, but by these rules {_scores(here, keep)}"
+
+
+def _scores(here: Position, keep: Dice) -> str:
     turn = here.turn
     assert turn is not None
     if turn.phase == "busted":
-        return "loses"
+        wiped = here.table.look(turn.roll)[1] == "wipeout"
+        return "it wipes the total out" if wiped else "nothing of it scores and it is a bust"
     if turn.phase == "to-roll":
-        return "may be thrown again"
+        return "it scores nothing and that last die is thrown again"
     if turn.phase == "kept":
-        return f"counts {here.rules.blank_throw} as a blank throw"
-    return f"scores (keep {turns.keep_words(here, turn, 1)})"
+        return f"nothing of it scores, and as a blank throw it counts {points(here.rules.blank_throw)}"
+    worth = points(state.keeps(here, turn)[keep])
+    return f"it scores {worth}" if len(keep) == len(turn.roll) else f"{write(keep)} of it can be kept for {worth}"
 
 
-def roll_busts(step: Step, event: events.Roll, turn: Turn, here: Position) -> str:
-    """Say that a roll that was played on with loses here."""
-    lost = f" and loses {points(turn.points)}" if turn.points else ""
-    how = "wipes the total out" if here.table.look(event.dice)[1] == "wipeout" else "is a bust"
-    return f"{_who(step.before)} played on with {write(event.dice)}, but here that {how}{lost}"
-
-
-def bust_scores(step: Step, event: events.Roll, here: Position) -> str:
-    """Say that a roll that scored nothing scores here."""
-    there = step.after.turn
-    was = "a bust" if there is not None and there.phase == "busted" else "no score"
-    return f"{write(event.dice)} was {was} for {_who(step.before)}, but here it {_scores(here)}"
-
-
-def keep_illegal(there: Position, event: events.Keep, here: Position) -> str:
-    """Say why a keep is not legal here."""
-    turn = here.turn
+def keep_illegal(who: str, step: Step, event: events.Keep, here: Position, keep: Dice) -> str:
+    """Say why a keep is not legal here, and what is kept instead."""
+    turn, before, after = here.turn, step.before.turn, step.after.turn
     assert turn is not None
-    asked = write(event.dice)
-    kept = f"{_who(there)} kept {asked}"
-    if turn.phase != "rolled":
-        return f"{kept}, but here {write(turn.roll)} {_scores(here)} and nothing is kept of it"
-    legal = turns.keep_words(here, turn, 3)
-    return f"{kept} of {write(turn.roll)}, which is not legal here: possible are {legal}"
+    assert before is not None
+    assert after is not None
+    roll = "" if len(event.dice) == len(turn.roll) else f" of {write(turn.roll)}"
+    what = f"{who} kept {write(event.dice)}{roll} for {points(after.points - before.points)}"
+    if not keep:
+        return f"{what}, but by these rules {_scores(here, ())}"
+    worth = points(state.keeps(here, turn)[keep])
+    if minus(event.dice, keep) is not None:
+        return f"{what}, but by these rules only {write(keep)} of that can be kept, for {worth}"
+    return f"{what}, but by these rules that is no keep and {write(keep)} is the best one, for {worth}"
 
 
-def must_roll(there: Position, turn: Turn, ban: str) -> str:
+def must_roll(who: str, turn: Turn, ban: str) -> str:
     """Say why stopping is not legal here."""
-    return f"{_who(there)} stopped at {points(turn.points)}, which is not legal here: {ban}"
+    return f"{who} stopped at {points(turn.points)}, but by these rules the turn must go on: {ban}"
 
 
-def ability(event: events.Steal | events.Challenge, why: str) -> str:
-    """Say why a steal or a challenge is none here."""
-    what = "took the dice over" if isinstance(event, events.Steal) else f"challenged {event.opponent}"
-    return f"{event.player} {what}, which is not possible here: {why}; the turn is played as an ordinary one."
+def ability(who: str, step: Step, opponent: str | None, why: str) -> str:
+    """Say why a steal, or the challenge of an opponent, is none here."""
+    what = f"{who} challenged {opponent}"
+    if opponent is None:
+        assert step.after.turn is not None
+        what = f"{who} took over {count_dice(step.after.turn.dice_left)} and {points(step.after.turn.points)}"
+    return f"{what}, but by these rules that is not possible: {why}; the turn is played without it"
 
 
-def posts(player: str, there: Ended, here: Ended, why: str) -> str:
-    """Say that a turn whose every decision was taken over posts something else."""
-    worth = here.turn.points
-    if here.posted:
-        return f"{player}'s {worth} posted {there.posted} there and post {here.posted} here."
-    return f"{player} banked {worth}, which posts 0 here: {why}."
+def posts(who: str, there: Ended, here: Ended, why: str) -> str:
+    """Say that a turn whose every decision was taken over posts something else; `why` it posts 0 here."""
+    sheet = not there.turn.rolls
+    what = f"{who} {'wrote down' if sheet else 'banked'} {points(there.turn.points)}"
+    if there.turn.points != there.posted:
+        what += f", which posted {there.posted}"
+    worth = "" if here.turn.points == there.turn.points else f" the turn is worth {here.turn.points} and"
+    return f"{what}, but by these rules{worth or ' it'} posts {here.posted}{_being(why)}{_cost(here)}"
 
 
-def settled(here: Position, last: str) -> str:
-    """Say how a turn was settled; the end of the sentence of its divergence."""
-    ended = here.ended
-    assert ended is not None
-    match last:
-        case "won":
-            return "."
-        case "bust":
-            return "; the turn is a bust."
-        case "bank" if ended.posted == ended.turn.points:
-            return f"; the turn is banked with {points(ended.posted)}."
-        case "bank":
-            return f"; the turn is banked with {points(ended.turn.points)} and posts {ended.posted}."
-        case _:
-            return "; the turn is settled at 0."
+def _being(why: str) -> str:
+    return f", being {why}" if why else ""
+
+
+def _cost(ended: Ended) -> str:
+    return f"; it costs {points(-ended.change)}" if not ended.posted and ended.change else ""
+
+
+def end(last: Last, ended: Ended, why: str) -> str:
+    """Say how a turn ends here; `why` it can't be banked, or posts 0."""
+    if last == "bank":
+        zero = " and posts 0" if why else ""
+        return f"; the turn is banked with {points(ended.turn.points)}{zero}{_being(why)}{_cost(ended)}"
+    if last == "void":
+        ban = f" can't be banked, for {why}, and" if why else ""
+        return f"; the turn{ban} is settled at 0{_cost(ended)}"
+    parts = []
+    if ended.turn.points:
+        parts.append(f"the turn's {points(ended.turn.points)} are lost")
+    if ended.outcome == "wiped-out":
+        parts.append(f"the total is {ended.total}")
+    elif ended.change:
+        parts.append(f"it costs {points(-ended.change)}")
+    return "; " + joined(parts) if parts else ""

@@ -1,8 +1,8 @@
 """Files: this module opens, locks, writes and syncs files as the promises of the log need it.
 
-It is the only module that writes logs' bytes, and it knows nothing of their content. It never follows a link at the end of a
-path, never waits on a pipe, never opens what is no plain file, and leaves no file descriptor behind. An OSError passes
-through its plain calls; `telling` turns it into the one line that a user reads.
+It is the only module that writes the bytes of logs, and it knows nothing of their content. It never follows a link at
+the end of a path, never waits on a pipe, never opens what is no plain file, and leaves no file descriptor behind. An
+OSError passes through its plain calls; `telling` turns it into the one line that a user reads.
 """
 
 import errno
@@ -10,12 +10,12 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
-from tenklog.errors import AccessError, Busy, DataError, TenklogError
+from tenklog.errors import AccessError, Busy, DataError
 
 if sys.platform == "win32":
     import msvcrt
@@ -25,11 +25,14 @@ else:
 MOST_BYTES = 64 << 20
 # What a platform lacks is 0 there: Windows knows neither links nor pipes as POSIX does, POSIX no text mode.
 _SAFE = sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_NOINHERIT"))
+READ = os.O_RDONLY
+APPEND = os.O_RDWR | os.O_APPEND
+IN_PLACE = os.O_RDWR
 _FULL_SYNC = None if sys.platform == "win32" else getattr(fcntl, "F_FULLFSYNC", None)
 
 
 @contextmanager
-def telling(path: Path, right: str = "") -> Iterator[None]:
+def telling(path: Path | str, right: str = "") -> Iterator[None]:
     """Turn an OSError into an AccessError that names the file."""
     try:
         yield
@@ -47,11 +50,10 @@ def telling(path: Path, right: str = "") -> Iterator[None]:
 
 @contextmanager
 def opened(path: Path, flags: int, refuse_links: bool = False) -> Iterator[int]:
-    """Open a log that is a plain file of at most 64 MiB; raise AccessError or DataError for anything else."""
-    with telling(path):
-        if not getattr(os, "O_NOFOLLOW", 0) and os.path.islink(path):
-            raise OSError(errno.ELOOP, "")
-        fd = os.open(path, flags | _SAFE)
+    """Open a log that is a plain file of at most 64 MiB; raise AccessError or DataError for what is none."""
+    if sys.platform == "win32" and os.path.islink(path):
+        raise OSError(errno.ELOOP, "")
+    fd = os.open(path, flags | _SAFE)
     try:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):
@@ -63,18 +65,18 @@ def opened(path: Path, flags: int, refuse_links: bool = False) -> Iterator[int]:
             raise DataError(f"has {found.st_size} bytes", f"a log has at most {MOST_BYTES}", str(path))
         yield fd
     finally:
-        os.close(fd)
+        with suppress(OSError):
+            os.close(fd)  # what counted was synced before
 
 
 def read(fd: int) -> bytes:
     """Return all bytes of an open log from its start, up to one more than a log may have."""
     os.lseek(fd, 0, os.SEEK_SET)
-    parts = []
-    left = MOST_BYTES + 1
-    while left and (part := os.read(fd, left)):
-        parts.append(part)
-        left -= len(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+    most = MOST_BYTES + 1
+    data = os.read(fd, min(os.fstat(fd).st_size + 1, most))  # not `most` at once: that much would be set aside first
+    while len(data) < most and (more := os.read(fd, min(1 << 20, most - len(data)))):
+        data += more
+    return data
 
 
 def write(fd: int, data: bytes) -> None:
@@ -114,12 +116,12 @@ def truncate(fd: int, size: int) -> None:
 
 def rewrite(path: Path, data: bytes, offset: int) -> None:
     """Write bytes that are there already once more, in place: after a failed sync their pages only look clean."""
-    with opened(path, os.O_RDWR) as fd:
+    with opened(path, IN_PLACE) as fd:
         os.lseek(fd, offset, os.SEEK_SET)
         write(fd, data[offset:])
 
 
-def holds(path: Path, fd: int, size: int | None = None) -> bool:
+def holds(path: Path | str, fd: int, size: int | None = None) -> bool:
     """Tell whether a path still names the open file (and that it has this size)."""
     found = os.fstat(fd)
     try:
@@ -138,6 +140,12 @@ def exists(path: Path) -> bool:
     return True
 
 
+def remove(path: Path) -> None:
+    """Remove a file, if it can be removed."""
+    with suppress(OSError):
+        os.unlink(path)
+
+
 def make_folder(folder: Path) -> None:
     """Make a folder and those above it, each durable before anything is put into it."""
     if not os.path.isdir(folder):
@@ -154,8 +162,7 @@ def write_new(path: Path, data: bytes) -> None:
         write(fd, data)
         sync(fd)
     except OSError:
-        with suppress(OSError):
-            os.unlink(path)
+        remove(path)
         raise
     finally:
         os.close(fd)
@@ -164,14 +171,12 @@ def write_new(path: Path, data: bytes) -> None:
 def put(path: Path, data: bytes) -> None:
     """Give a name whole, synced new content; whoever reads sees the old file or the new one. Hold the lock."""
     fresh = path.parent / f".{path.name}.new"
-    with suppress(FileNotFoundError):
-        os.unlink(fresh)  # of a writer that died
+    remove(fresh)  # of a writer that died
     write_new(fresh, data)
     try:
         os.replace(fresh, path)
     except OSError:
-        with suppress(OSError):
-            os.unlink(fresh)
+        remove(fresh)
         raise
 
 
@@ -209,13 +214,14 @@ def _try_lock(fd: int) -> bool:
 class Lock:
     """The kernel lock of one log, held inside `with`; its file is never deleted and dies with nobody.
 
-    The file also keeps the dirty mark: the offset from which on bytes of the log may not have reached the disk. It is set
-    before a write and cleared after its sync, so it outlives a killed writer. It needs no sync itself: what a power loss
-    takes from it, it takes from the pages that it speaks of too.
+    The file also keeps the dirty mark: the offset from which on bytes of the log may not have reached the disk. It is
+    set before a write and cleared after its sync, so it outlives a killed writer. It needs no sync itself: a power loss
+    also takes the pages that it speaks of, and what is read afterwards comes from the disk.
     """
 
     def __init__(self, path: Path, timeout: float) -> None:
-        self.path = path.parent / f".{path.name}.lock"
+        folder, slash, name = str(path).rpartition(os.sep)
+        self.path = f"{folder}{slash}.{name}.lock"
         self.timeout = timeout
         self._fd = -1
 
@@ -232,7 +238,8 @@ class Lock:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        os.close(self._fd)
+        with suppress(OSError):
+            os.close(self._fd)
 
     def _take(self) -> bool:
         fd = os.open(self.path, os.O_RDWR | os.O_CREAT | _SAFE, 0o600)

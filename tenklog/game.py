@@ -1,8 +1,8 @@
 """Game: this module folds a log's events into the state of the game, one after another.
 
-`evolve(game, event)` is the whole meaning of a log: it is pure, and it verifies, so a log that folds is a legal game. What
-`undo` and `whole-game` rule changes need of the past is kept in the state itself: each table event that still stands is
-linked to the game before it.
+`evolve(game, event)` is the whole meaning of a log: it is pure, and it verifies, so a log that folds is a legal game.
+What `undo` and `whole-game` rule changes need of the past is kept in the state itself: each table event that still
+stands is linked to the game before it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from tenklog import events
 from tenklog.errors import IllegalMove, TenklogError
 from tenklog.rules import Ruleset, Value, change, check
-from tenklog.turns import Position, opening, play
+from tenklog.state import Position, opening
+from tenklog.turns import play
 
 
 class Game(Struct, frozen=True, eq=False):
@@ -83,7 +84,9 @@ def _begin(event: events.Event) -> Game:
 
 
 def check_players(players: tuple[str, ...]) -> None:
-    """Raise for a name that may not stand in a table or stands there twice."""
+    """Raise for too many players, and for a name that may not stand in a table or stands there twice."""
+    if not 1 <= len(players) <= events.MOST_PLAYERS:
+        raise IllegalMove(f"{len(players)} players", f"1 to {events.MOST_PLAYERS} at a table")
     for number, player in enumerate(players):
         check_name(player)
         if player in players[:number]:
@@ -179,7 +182,7 @@ def history(game: Game) -> list[tuple[events.Event, Ruleset]]:
 def recompute(game: Game, event: events.RuleChange) -> Position:
     """Return the position when a whole-game change holds from the first turn; raise when the game would not be legal.
 
-    What the earlier events assert (`bank.points`) was true under the rules they were written under and is not asked again.
+    What the earlier events assert (`bank.points`) held under the rules that they were written under; it is not asked again.
     """
     # Whatever forbids a change for the next turn forbids this one too.
     play(game.position, replace(event, scope="next-turn"))

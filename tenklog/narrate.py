@@ -1,12 +1,12 @@
-"""Narrate: this module says in sentences what happened and how it stands, the way somebody reads it out to the table."""
+"""Narrate: this module says in sentences what happened and how it stands, as somebody reads it out to the table."""
 
 from collections.abc import Iterable, Sequence
 
-from tenklog import events, turns
+from tenklog import events, state
 from tenklog.dice import write
 from tenklog.game import Game, tag
 from tenklog.projections import names, standings, words
-from tenklog.turns import Ended, Position, Turn
+from tenklog.state import Ended, Position, Turn, count_dice
 
 
 def joined(items: Iterable[str], last: str = "and") -> str:
@@ -18,11 +18,6 @@ def joined(items: Iterable[str], last: str = "and") -> str:
 def points(number: int) -> str:
     """Write a number of points with its word."""
     return f"{number} point" if abs(number) == 1 else f"{number} points"
-
-
-def dice(number: int) -> str:
-    """Write a number of dice with its word."""
-    return "1 die" if number == 1 else f"{number} dice"
 
 
 def story(after: Game, written: Sequence[events.AnyEvent], log: Sequence[events.AnyEvent]) -> list[str]:
@@ -75,7 +70,7 @@ def _sentence(event: events.AnyEvent, node: Game | None, after: Game) -> str:
         case events.Bust() if now.ended is not None:
             return _bust(now.ended, event.player)
         case events.Steal() if now.turn is not None:
-            return f"{event.player} takes over {dice(now.turn.dice_left)} and {points(now.turn.points)}."
+            return f"{event.player} takes over {count_dice(now.turn.dice_left)} and {points(now.turn.points)}."
         case events.Challenge():
             return f"{event.player} challenges {event.opponent}."
         case events.RuleChange():
@@ -101,7 +96,7 @@ def _roll(event: events.Roll, now: Position, before: Turn) -> str:
     assert turn is not None
     thrown = f"{event.player} throws {write(event.dice)}"
     if turn.phase == "rolled":
-        return f"{thrown}. Keep {turns.keep_words(now, turn)}."
+        return f"{thrown}. Keep {state.keep_words(now, turn)}."
     if turn.phase == "kept":
         return f"{thrown}: nothing scores, which counts {turn.points - before.points}."
     if turn.phase == "to-roll":
@@ -117,7 +112,7 @@ def _bank(ended: Ended, before: Position, event: events.Bank) -> str:
         taken = ended.turn.challenge
         more = f", and {before.seats[taken].player} loses as many" if taken is not None else ""
         return f"{event.player} banks {ended.posted}{more}."
-    why = turns.worth_banking(before, before.turn, event.points)[1]
+    why = state.worth_banking(before, before.turn, event.points)[1]
     return f"{event.player} banks {event.points} and posts 0" + (f": {why}." if why else ".")
 
 
@@ -148,19 +143,19 @@ def situation(position: Position) -> str:
         return f"{player} must keep."
     if turn.phase == "busted":
         return f"{player} has bust."
-    moves = turns.legal(position)
+    moves = state.legal(position)
     if turn.phase == "to-roll":
         more = f" ({joined([move for move in moves if move in ('steal', 'challenge')], 'or')} is possible)"
-        if turn.rolls or turn.stolen or not {"steal", "challenge"} & {*moves}:
+        if turn.with_dice or not {"steal", "challenge"} & {*moves}:
             more = ""
-        return f"{due}{player} throws {dice(turn.dice_left)}{more}."
+        return f"{due}{player} throws {count_dice(turn.dice_left)}{more}."
     if moves == ["bank"]:
         return f"All dice are set aside: {player} must bank."
-    hot = "all dice again" if turns.is_hot(position, turn) else f"{dice(turn.dice_left)} left"
+    hot = "all dice again" if state.is_hot(position, turn) else f"{count_dice(turn.dice_left)} left"
     if "bank" in moves:
-        why = turns.worth_banking(position, turn, turn.points)[1]
+        why = state.worth_banking(position, turn, turn.points)[1]
         return f"{player} may bank or throw, {hot}." + (f" Banking now posts 0: {why}." if why else "")
-    return f"{player} must throw, {hot}: {turns.bank_ban(position, turn)[0]}."
+    return f"{player} must throw, {hot}: {state.bank_ban(position, turn)[0]}."
 
 
 def _ending(position: Position) -> str:

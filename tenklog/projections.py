@@ -8,11 +8,10 @@ from collections.abc import Iterable
 from msgspec import Struct, json
 from msgspec.structs import asdict
 
-from tenklog import events, rules, turns
+from tenklog import events, rules, state
 from tenklog.dice import write
 from tenklog.game import Game, tag
-from tenklog.turns import Position, Seat
-
+from tenklog.state import Position, Seat
 
 STANDING = ("place", "player", "total", "to_go", "opened", "turns", "busts", "left")
 
@@ -38,7 +37,7 @@ class TurnView(Struct, frozen=True):
     points: int
     dice_left: int
     rolls: int
-    phase: turns.Phase
+    phase: state.Phase
     legal: list[str]
     stolen: bool
     challenge: str | None
@@ -50,7 +49,7 @@ class Show(Struct, frozen=True):
     game: str
     title: str | None
     rules: str
-    status: turns.Status
+    status: state.Status
     round: int
     to_play: str | None
     due: list[str]
@@ -65,7 +64,7 @@ class Entry(Struct, frozen=True):
     player: str
     posted: int
     total: int
-    outcome: turns.Outcome
+    outcome: state.Outcome
 
 
 class Round(Struct, frozen=True):
@@ -112,7 +111,7 @@ class GameRow(Struct, frozen=True):
     title: str | None
     rules: str
     players: list[str]
-    status: turns.Status
+    status: state.Status
     round: int
     leaders: list[str]
     time: str | None
@@ -181,7 +180,7 @@ def turn_view(position: Position) -> TurnView | None:
         dice_left=turn.dice_left,
         rolls=turn.rolls,
         phase=turn.phase,
-        legal=turns.legal(position),
+        legal=state.legal(position),
         stolen=turn.stolen,
         challenge=None if turn.challenge is None else position.seats[turn.challenge].player,
     )

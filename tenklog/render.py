@@ -1,7 +1,7 @@
 """Render: this module turns rows and documents into the text of a table, Markdown, CSV, JSON or JSON Lines.
 
-Names and notes come from people and from strangers' logs: in a terminal no character of theirs may move the cursor or turn
-the writing round, in Markdown none may end a cell, and in CSV no cell may be run as a formula by a spreadsheet.
+Names and notes come from people and from strangers' logs: in a terminal no character of theirs may move the cursor or
+turn the writing round, in Markdown none may end a cell, and in CSV no cell may be run as a formula by a spreadsheet.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Schemas: this module generates the JSON Schemas of events, ruleset files and machine-readable outputs from the structs.
+"""Schemas: this module generates the JSON Schemas of events, ruleset files and outputs from the structs.
 
 `python -m tenklog.schemas FOLDER` writes them; a test fails when those in the repository are stale.
 """

@@ -6,9 +6,29 @@ A bank or a bust without a roll before it is a turn of a score sheet.
 
 from typing import Any
 
-from tenklog import decide, dice, events, rules, turns
+from tenklog import dice, events, rules, state
+from tenklog.decider import (
+    Abandon,
+    Bank,
+    Bust,
+    Challenge,
+    Change,
+    Command,
+    Expect,
+    Fix,
+    Join,
+    Keep,
+    Leave,
+    Note,
+    Rename,
+    Roll,
+    Steal,
+    Throw,
+    Undo,
+    draft,
+)
 from tenklog.errors import TenklogError
-from tenklog.game import Game, fold
+from tenklog.game import Game, evolve, fold
 from tenklog.rules import Ruleset
 
 
@@ -23,7 +43,7 @@ class Evening:
         """Play the phrases of a script, one after another, and return the evening itself."""
         for phrase in script.replace("\n", " ").split(","):
             if phrase.strip():
-                made = decide.draft(self.game, self.command(phrase.split()))
+                made = draft(self.game, self.command(phrase.split()))
                 self.log += made.events
                 self.game = made.game
         return self
@@ -31,61 +51,61 @@ class Evening:
     def refuses(self, phrase: str) -> str:
         """Return what is said when this is not allowed; fail when it is."""
         try:
-            decide.draft(self.game, self.command(phrase.split()))
+            draft(self.game, self.command(phrase.split()))
         except TenklogError as error:
             return str(error)
         raise AssertionError(f"{phrase} was allowed")
 
-    def command(self, words: list[str]) -> decide.Command:
+    def command(self, words: list[str]) -> Command:
         """Read one phrase."""
         match words:
             case ["roll", faces]:
-                return decide.Roll(dice.parse(faces))
+                return Roll(dice.parse(faces))
             case ["throw", faces]:
-                return decide.Throw(dice.parse(faces))
+                return Throw(dice.parse(faces))
             case ["keep", ("all" | "best") as which]:
-                return decide.Keep(which)
+                return Keep(which)
             case ["keep", faces]:
-                return decide.Keep(dice.parse(faces))
+                return Keep(dice.parse(faces))
             case ["keep", faces, "aside", aside]:
-                return decide.Keep(dice.parse(faces), dice.parse(aside))
+                return Keep(faces if faces in ("all", "best") else dice.parse(faces), dice.parse(aside))
             case ["bank"]:
-                return decide.Bank()
+                return Bank()
             case ["bank", points]:
-                return decide.Bank(int(points))
+                return Bank(int(points))
             case ["bust"]:
-                return decide.Bust()
+                return Bust()
             case ["steal"]:
-                return decide.Steal()
+                return Steal()
             case ["challenge", opponent]:
-                return decide.Challenge(opponent)
+                return Challenge(opponent)
             case ["change", *changes]:
-                return decide.Change(self.changes(changes))
+                return Change(self.changes(changes))
             case ["whole-game", *changes]:
-                return decide.Change(self.changes(changes), whole_game=True)
+                return Change(self.changes(changes), whole_game=True)
             case ["expect", *totals]:
                 pairs = [total.split("=") for total in totals]
-                return decide.Expect({player: int(total) for player, total in pairs})
+                return Expect({player: int(total) for player, total in pairs})
             case ["join", player]:
-                return decide.Join(player)
+                return Join(player)
             case ["leave", player]:
-                return decide.Leave(player)
+                return Leave(player)
             case ["rename", player, to]:
-                return decide.Rename(player, to)
+                return Rename(player, to)
             case ["note", *text]:
-                return decide.Note(" ".join(text))
+                return Note(" ".join(text))
             case ["undo"]:
-                return decide.Undo()
+                return Undo()
             case ["fix", seq, "roll" | "keep", faces]:
-                return decide.Fix(int(seq), dice=dice.parse(faces))
+                return Fix(int(seq), dice=dice.parse(faces))
             case ["fix", seq, "keep", faces, "aside", aside]:
-                return decide.Fix(int(seq), dice=dice.parse(faces), aside=dice.parse(aside))
+                return Fix(int(seq), dice=dice.parse(faces), aside=dice.parse(aside))
             case ["fix", seq, "bank", points]:
-                return decide.Fix(int(seq), points=int(points))
+                return Fix(int(seq), points=int(points))
             case ["fix", seq, "bust"]:
-                return decide.Fix(int(seq))
+                return Fix(int(seq))
             case ["abandon"]:
-                return decide.Abandon()
+                return Abandon()
         raise ValueError(f"no phrase of a script: {words}")
 
     def changes(self, typed: list[str]) -> dict[str, rules.Value]:
@@ -94,12 +114,12 @@ class Evening:
         return dict(rules.parse_change(one, position.pending or position.rules) for one in typed)
 
     @property
-    def position(self) -> turns.Position:
+    def position(self) -> state.Position:
         """Return how the game stands."""
         return self.game.position
 
     @property
-    def turn(self) -> turns.Turn:
+    def turn(self) -> state.Turn:
         """Return the turn in progress or due."""
         assert self.position.turn is not None
         return self.position.turn
@@ -107,7 +127,7 @@ class Evening:
     @property
     def legal(self) -> list[str]:
         """Return the words of the legal moves."""
-        return turns.legal(self.position)
+        return state.legal(self.position)
 
     @property
     def totals(self) -> dict[str, int]:
@@ -131,7 +151,7 @@ class Evening:
         return " ".join(self.position.seats[seat].player for seat in self.position.winners)
 
     @property
-    def last(self) -> turns.Ended:
+    def last(self) -> state.Ended:
         """Return the turn that ended last."""
         assert self.position.ended is not None
         return self.position.ended
@@ -142,19 +162,15 @@ class Evening:
         return [str(event.__struct_config__.tag) for event in self.log]
 
 
-def ruleset(preset: str = "farkle-classic", **changes: Any) -> Ruleset:
-    """Return a preset with changes. `farkle-classic` has every setting but the target's neighbours at its default."""
+def ruleset(preset: str = "farkle-classic", /, **changes: Any) -> Ruleset:
+    """Return a preset with changes. `farkle-classic` has every setting at its default: ones, fives and triplets."""
     return rules.change(rules.preset(preset), changes)
 
 
 def start(players: str, agreed: Ruleset, **fields: Any) -> events.Start:
     """Return a start event for players named with spaces between them."""
-    return events.Start(
-        1,
-        **{"game": "evening", "version": 1, "origin": "table"} | fields,
-        players=tuple(players.split()),
-        rules=agreed,
-    )
+    told: dict[str, Any] = {"game": "evening", "version": 1, "origin": "table"} | fields
+    return events.Start(1, players=tuple(players.split()), rules=agreed, **told)
 
 
 def at_table(players: str = "A B", preset: str = "farkle-classic", /, **changes: Any) -> Evening:
@@ -163,7 +179,16 @@ def at_table(players: str = "A B", preset: str = "farkle-classic", /, **changes:
     return Evening([first], fold([first]))
 
 
-def position_facts(position: turns.Position) -> dict[str, Any]:
+def why_not(game: Game, event: events.Event) -> str:
+    """Return what is said when an event may not stand here; fail when it may."""
+    try:
+        evolve(game, event)
+    except TenklogError as error:
+        return str(error)
+    raise AssertionError(f"{event} was allowed")
+
+
+def position_facts(position: state.Position) -> dict[str, Any]:
     """Return all that makes two positions equal, the linked turns as a list."""
     facts = {name: getattr(position, name) for name in position.__struct_fields__ if name not in ("table", "ended")}
     ended = [

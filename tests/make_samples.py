@@ -10,7 +10,7 @@ from random import Random
 
 from msgspec.structs import replace
 
-from tenklog import decide, events, rules, store, turns
+from tenklog import decider, events, rules, state, store
 from tenklog.dice import parse
 from tenklog.game import Game, evolve
 from tenklog.rules import Ruleset, Value
@@ -23,7 +23,7 @@ class Sample:
         self, name: str, players: tuple[str, ...], ruleset: Ruleset, begins: str, title: str | None = None
     ) -> None:
         self.clock = datetime.fromisoformat(begins).replace(tzinfo=UTC)
-        self.random = Random(name)  # noqa: S311  (dice of samples, the same each time)
+        self.random = Random(name)
         start = events.Start(
             1, self.now(), game=name, version=1, players=players, rules=ruleset, origin="table", title=title
         )
@@ -35,10 +35,10 @@ class Sample:
         self.clock += timedelta(milliseconds=self.random.randrange(4_000, 21_000))
         return self.clock.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
-    def do(self, *commands: decide.Command) -> None:
+    def do(self, *commands: decider.Command) -> None:
         """Record some commands."""
         for command in commands:
-            made = decide.draft(self.game, command)
+            made = decider.draft(self.game, command)
             self.game = made.game
             time = self.now()
             self.log += [replace(event, time=time) for event in made.events]
@@ -47,26 +47,26 @@ class Sample:
         """Record rolls and keeps written `133446/1 22234/222`; a roll without a keep is a bust."""
         for part in text.split():
             roll, _, keep = part.partition("/")
-            self.do(decide.Roll(parse(roll)))
+            self.do(decider.Roll(parse(roll)))
             if keep:
-                self.do(decide.Keep(parse(keep)))
+                self.do(decider.Keep(parse(keep)))
 
     def play(self, rounds: int = 10_000) -> None:
         """Let everybody play on with dice thrown here, banking from 350 points or with few dice left."""
         until = self.game.position.round + rounds
         while (turn := self.game.position.turn) is not None and self.game.position.round < until:
-            legal = turns.legal(self.game.position)
+            legal = state.legal(self.game.position)
             enough = turn.points >= 350 + 250 * (turn.seat % 2) or turn.dice_left < 3
             if "keep" in legal:
-                self.do(decide.Keep("best"))
+                self.do(decider.Keep("best"))
             elif turn.rolls and "bank" in legal and enough and self.worthwhile(turn):
-                self.do(decide.Bank())
+                self.do(decider.Bank())
             else:
-                self.do(decide.Throw(tuple(self.random.choices(range(1, 7), k=6))))
+                self.do(decider.Throw(tuple(self.random.choices(range(1, 7), k=6))))
 
-    def worthwhile(self, turn: turns.Turn) -> bool:
+    def worthwhile(self, turn: state.Turn) -> bool:
         """Tell whether banking now would post anything."""
-        return turns.worth_banking(self.game.position, turn, turn.points)[0] > 0
+        return state.worth_banking(self.game.position, turn, turn.points)[0] > 0
 
 
 def changed(name: str, **changes: Value) -> Ruleset:
@@ -79,11 +79,11 @@ def ten_thousand_example() -> Sample:
     made = Sample("ten-thousand-example", ("Player 1", "Player 2"), rules.preset("ten-thousand"), "2026-11-20T19:00")
     made.turn("133446/1 22234/222 55/55 223446")
     made.turn("555244/555 123/1")
-    made.do(decide.Bank())
+    made.do(decider.Bank())
     return made
 
 
-TIOTUSEN = {
+TIOTUSEN: dict[str, list[int | None]] = {
     "Anna": [700, 1200, 2500, 1000, 3000, 2400],
     "Ben": [1050, 350, 0, 1200, 2000, 1500],
     "Cara": [0, 1500, 800, None, 2200, 1000],
@@ -96,7 +96,7 @@ def tiotusen_example(name: str, seats: tuple[str, ...]) -> Sample:
     for number in range(6):
         for player in seats:
             points = TIOTUSEN[player][number]
-            made.do(decide.Bust() if points is None else decide.Bank(points))
+            made.do(decider.Bust() if points is None else decider.Bank(points))
     return made
 
 
@@ -121,22 +121,22 @@ def awkward() -> Sample:
     made = Sample(
         "awkward", players, changed("tiotusen", opening_minimum=350), "2026-11-28T21:00", "Mistakes were made"
     )
-    made.do(decide.Note("the cat sat on the sheet"))
+    made.do(decider.Note("the cat sat on the sheet"))
     made.play(rounds=2)
     made.turn("115346/115")
-    made.do(decide.Undo("kept too much"))
-    made.do(decide.Keep(parse("11")), decide.Roll(parse("2334")))
+    made.do(decider.Undo("kept too much"))
+    made.do(decider.Keep(parse("11")), decider.Roll(parse("2334")))
     wrong = made.log[-2].seq
-    made.do(decide.Fix(wrong, parse("2345")))
-    made.do(decide.Keep(parse("5")), decide.Bank())
-    made.do(decide.Change({"opening_minimum": 500}))
+    made.do(decider.Fix(wrong, parse("2345")))
+    made.do(decider.Keep(parse("5")), decider.Bank())
+    made.do(decider.Change({"opening_minimum": 500}))
     made.play(rounds=2)
-    made.do(decide.Change({"three_pairs": 1500, "bust_penalty": 50}, whole_game=True))
-    made.do(decide.Join("<b>Eve</b>"), decide.Rename("-ben", "1e5"))
+    made.do(decider.Change({"three_pairs": 1500, "bust_penalty": 50}, whole_game=True))
+    made.do(decider.Join("<b>Eve</b>"), decider.Rename("-ben", "1e5"))
     totals = {seat.player: seat.total for seat in made.game.position.seats}
-    made.do(decide.Expect(totals))
+    made.do(decider.Expect(totals))
     made.play(rounds=3)
-    made.do(decide.Leave("007"), decide.Abandon("the cat sat on the dice"))
+    made.do(decider.Leave("007"), decider.Abandon("the cat sat on the dice"))
     return made
 
 
@@ -145,7 +145,7 @@ def score_sheet() -> Sample:
     made = Sample("score-sheet", ("Mum", "Dad", "Kim"), changed("farkle", target=3000), "2026-11-22T17:00", "Sunday")
     for points in (600, 450, None, 350, 500, 700, None, 650, 300, 1200, 900, 850, 1000, None, 550, 1300, 0):
         if made.game.position.turn is not None:
-            made.do(decide.Bust() if points is None else decide.Bank(points))
+            made.do(decider.Bust() if points is None else decider.Bank(points))
     return made
 
 
@@ -170,7 +170,7 @@ def main() -> None:
     for made in samples():
         path = Path(sys.argv[1]) / f"{made.game.start.game}.jsonl"
         path.unlink(missing_ok=True)
-        store.write_log(path, made.log)  # type: ignore[arg-type]
+        store.write_log(path, made.log)
         position = made.game.position
         print(path.name, position.status, position.round, [(seat.player, seat.total) for seat in position.seats])
 

@@ -1,7 +1,7 @@
 """Show that no value of a preset can change unseen: change each in turn and expect the comparison to fail.
 
-`python tests/mutate_presets.py` prints what survived and exits 1 when anything did. Two kinds of change are made: every key
-of every whole ruleset, in memory, and every value that stands in a ruleset file, in a copy of the folder.
+`python tests/mutate_presets.py` prints what survived and exits 1 when anything did. Two kinds of change are made: every
+key of every whole ruleset, in memory, and every value that stands in a ruleset file, in a copy of the folder.
 """
 
 import csv
@@ -22,7 +22,7 @@ ABOUT = ("source", "title", "alias", "based_on")
 
 
 def expectations() -> dict[str, dict[str, str]]:
-    """Return what the hand-written table says of each preset: every key of the whole ruleset, and what is said about it."""
+    """Return what the hand-written table says of each preset: every key of the whole ruleset and what is said of it."""
     said: dict[str, dict[str, str]] = {}
     with TABLE.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):

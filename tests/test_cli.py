@@ -321,7 +321,7 @@ def test_a_recording_command_loads_nothing_heavy(tmp_path: Path) -> None:
     )
     loaded = done.stdout.splitlines()[-1].split()
     assert "tenklog.store" in loaded
-    heavy = {"duckdb", "tabulate", "filelock", "importlib.metadata", "dataclasses", "asyncio", "tenklog.replay"}
+    heavy = {"duckdb", "tabulate", "filelock", "importlib.metadata", "dataclasses", "asyncio", "tenklog.replayer"}
     assert not heavy & {*loaded}
 
 
@@ -335,8 +335,8 @@ def test_the_schemas_in_the_repository_are_those_of_the_code() -> None:
 def test_imports_go_upwards_only() -> None:
     """Each module imports from those above it in this list, so that no meaning stands in two places."""
     order = (
-        "errors dice rules scoring cards events turns game decide projections narrate files home lines reading store "
-        "checks explain replay compare render schemas cli"
+        "errors dice rules scoring cards events state ending turns game decider projections narrate files home lines "
+        "reading store checks explain recorded walk replayer compare render schemas cli"
     ).split()
     package = ROOT / "tenklog"
     modules = {path.stem for path in package.glob("*.py")} - {"__init__", "__main__"}

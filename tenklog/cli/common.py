@@ -12,7 +12,7 @@ from tenklog.render import FORMATS, Format, Output, render, visible
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tenklog.decide import Command as Asked
+    from tenklog.decider import Command as Asked
     from tenklog.rules import Ruleset, Value
     from tenklog.store import Home, Log
 
@@ -188,7 +188,7 @@ def record(asked: "Asked", form: Format, **options: Any) -> None:
 
     path = find(options["game"])
     if options["dry_run"]:
-        from tenklog.decide import draft
+        from tenklog.decider import draft
 
         log = store.read(path)
         made = draft(log.game, asked)

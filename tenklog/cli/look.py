@@ -2,7 +2,7 @@
 
 import click
 
-from tenklog import dice, narrate, projections, turns
+from tenklog import dice, narrate, projections, state
 from tenklog.cli.common import command, emit, game_argument, home, load, output_options, remark
 from tenklog.errors import TenklogError, UsageError
 from tenklog.events import AnyEvent
@@ -52,7 +52,7 @@ def _show_text(game: Game, document: projections.Show, rows: list[dict[str, obje
         turn = position.turn
         assert turn is not None
         if turn.phase == "rolled":
-            lines.append(f"The roll: {dice.write(turn.roll)}. Keep {turns.keep_words(position, turn)}.")
+            lines.append(f"The roll: {dice.write(turn.roll)}. Keep {state.keep_words(position, turn)}.")
         if turn.points:
             lines.append(f"{narrate.points(turn.points)} at stake.")
         if turn.challenge is not None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from tenklog import decide, dice
+from tenklog import decider, dice
 from tenklog.cli.common import command, record, record_options, whole
 from tenklog.render import Format
 
@@ -13,14 +13,14 @@ from tenklog.render import Format
 @record_options
 def bust(form: Format, **options: Any) -> None:
     """Lose a turn that is kept without dice. With dice a bust is recorded by itself."""
-    record(decide.Bust(), form, **options)
+    record(decider.Bust(), form, **options)
 
 
 @command("steal", example="tenklog steal")
 @record_options
 def steal(form: Format, **options: Any) -> None:
     """Take over the dice of the turn that ended last, where the rules allow it."""
-    record(decide.Steal(), form, **options)
+    record(decider.Steal(), form, **options)
 
 
 @command("challenge", example="tenklog challenge Ben")
@@ -30,7 +30,7 @@ def challenge(opponent: str, form: Format, **options: Any) -> None:
     """Challenge an opponent before the first roll, where the rules allow it."""
     from tenklog.events import name
 
-    record(decide.Challenge(name(opponent)), form, **options)
+    record(decider.Challenge(name(opponent)), form, **options)
 
 
 @command("undo", example="tenklog undo")
@@ -40,7 +40,7 @@ def undo(why: str | None, form: Format, **options: Any) -> None:
     """Take back the last move. Its line stays in the log."""
     from tenklog.events import text
 
-    record(decide.Undo(None if why is None else text(why, "reason")), form, **options)
+    record(decider.Undo(None if why is None else text(why, "reason")), form, **options)
 
 
 @command("fix", example="tenklog fix 7 133445")
@@ -53,11 +53,11 @@ def fix(seq: str, value: tuple[str, ...], aside: str | None, form: Format, **opt
     number, text = whole(seq, "an event"), " ".join(value)
     leaves = None if aside is None else dice.parse(aside)
     if text == "bust":
-        asked = decide.Fix(number)
+        asked = decider.Fix(number)
     else:
         digits = text.replace(",", " ").replace(" ", "")
         # Whether 350 are dice or points, only the event can tell.
         points = whole(digits, "points")
         faces = dice.parse(digits) if set(digits) <= set("123456") and len(digits) <= dice.MOST else None
-        asked = decide.Fix(number, faces, points, leaves)
+        asked = decider.Fix(number, faces, points, leaves)
     record(asked, form, **options)

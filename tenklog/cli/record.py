@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from tenklog import decide, dice
+from tenklog import decider, dice
 from tenklog.cli.common import command, record, record_options, throw_dice, whole
 from tenklog.render import Format
 
@@ -14,14 +14,14 @@ from tenklog.render import Format
 @record_options
 def roll(faces: tuple[str, ...], form: Format, **options: Any) -> None:
     """Record dice that were thrown."""
-    record(decide.Roll(dice.parse(" ".join(faces))), form, **options)
+    record(decider.Roll(dice.parse(" ".join(faces))), form, **options)
 
 
 @command("throw", example="tenklog throw")
 @record_options
 def throw(form: Format, **options: Any) -> None:
     """Let tenklog throw the dice that are to be thrown; the log says that it did."""
-    record(decide.Throw(throw_dice(dice.MOST)), form, **options)
+    record(decider.Throw(throw_dice(dice.MOST)), form, **options)
 
 
 @command("keep", example="tenklog keep 1")
@@ -32,7 +32,7 @@ def keep(faces: tuple[str, ...], aside: str | None, form: Format, **options: Any
     """Set scoring dice of the roll aside: some, all that score, or the best keep."""
     text = " ".join(faces)
     chosen = text if text in ("all", "best") else dice.parse(text)
-    record(decide.Keep(chosen, None if aside is None else dice.parse(aside)), form, **options)
+    record(decider.Keep(chosen, None if aside is None else dice.parse(aside)), form, **options)
 
 
 @command("bank", example="tenklog bank")
@@ -40,4 +40,4 @@ def keep(faces: tuple[str, ...], aside: str | None, form: Format, **options: Any
 @record_options
 def bank(points: str | None, form: Format, **options: Any) -> None:
     """Bank the turn. Without dice (a score sheet) give its points."""
-    record(decide.Bank(None if points is None else whole(points, "points")), form, **options)
+    record(decider.Bank(None if points is None else whole(points, "points")), form, **options)

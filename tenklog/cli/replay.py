@@ -12,7 +12,7 @@ from tenklog.render import Format, Output, render, visible
 
 if TYPE_CHECKING:
     from tenklog.compare import Comparison, GameReplays
-    from tenklog.replay import Divergence, Replayed, Settle
+    from tenklog.replayer import Divergence, Replayed, Settle
     from tenklog.rules import Ruleset
     from tenklog.store import Log
 
@@ -52,7 +52,7 @@ def replay(
     Several rulesets stand side by side; several games are summed up.
     """
     from tenklog.compare import compare
-    from tenklog.replay import replay as play_again
+    from tenklog.replayer import replay as play_again
     from tenklog.rules import parse_change
 
     if not names and not sets:

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from tenklog import decide, dice
+from tenklog import decider, dice
 from tenklog.cli.common import (
     command,
     emit,
@@ -107,7 +107,7 @@ def change(changes: tuple[str, ...], whole_game: bool, form: Format, **options: 
         raise UsageError("nothing to change", "KEY=VALUE, such as opening_minimum=500")
     position = store.read(find(options["game"])).game.position
     rules = position.pending or position.rules
-    record(decide.Change(dict(parse_change(one, rules) for one in changes), whole_game), form, **options)
+    record(decider.Change(dict(parse_change(one, rules) for one in changes), whole_game), form, **options)
 
 
 @command("expect", example="tenklog expect Anna=1200 Ben=-500")
@@ -123,7 +123,7 @@ def expect(totals: tuple[str, ...], form: Format, **options: Any) -> None:
         found[name(player)] = whole(total, "points", low=-1)
     if not found:
         raise UsageError("nothing to compare", "PLAYER=TOTAL, such as Anna=1200")
-    record(decide.Expect(found), form, **options)
+    record(decider.Expect(found), form, **options)
 
 
 @command("join", example="tenklog join Dora")
@@ -131,7 +131,7 @@ def expect(totals: tuple[str, ...], form: Format, **options: Any) -> None:
 @record_options
 def join(player: str, form: Format, **options: Any) -> None:
     """Give a new player a seat, the last one; possible until last turns begin."""
-    record(decide.Join(name(player)), form, **options)
+    record(decider.Join(name(player)), form, **options)
 
 
 @command("leave", example="tenklog leave Ben")
@@ -139,7 +139,7 @@ def join(player: str, form: Format, **options: Any) -> None:
 @record_options
 def leave(player: str, form: Format, **options: Any) -> None:
     """Let a player leave; the total stays on the sheet, below all in play."""
-    record(decide.Leave(name(player)), form, **options)
+    record(decider.Leave(name(player)), form, **options)
 
 
 @command("rename", example="tenklog rename Ben Benjamin")
@@ -148,7 +148,7 @@ def leave(player: str, form: Format, **options: Any) -> None:
 @record_options
 def rename(player: str, to: str, form: Format, **options: Any) -> None:
     """Call a player differently from now on."""
-    record(decide.Rename(name(player), name(to)), form, **options)
+    record(decider.Rename(name(player), name(to)), form, **options)
 
 
 @command("note", example="tenklog note the die fell off the table")
@@ -156,7 +156,7 @@ def rename(player: str, to: str, form: Format, **options: Any) -> None:
 @record_options
 def note(words: tuple[str, ...], form: Format, **options: Any) -> None:
     """Write a remark into the log."""
-    record(decide.Note(text(" ".join(words), "note")), form, **options)
+    record(decider.Note(text(" ".join(words), "note")), form, **options)
 
 
 @command("abandon", example='tenklog abandon --why "bedtime"')
@@ -164,4 +164,4 @@ def note(words: tuple[str, ...], form: Format, **options: Any) -> None:
 @record_options
 def abandon(why: str | None, form: Format, **options: Any) -> None:
     """Give the game up; it can still be looked at and replayed."""
-    record(decide.Abandon(None if why is None else text(why, "reason")), form, **options)
+    record(decider.Abandon(None if why is None else text(why, "reason")), form, **options)

@@ -7,9 +7,8 @@ them, so what it returns always folds. The events it returns carry no time and n
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from tenklog import events, turns
+from tenklog import events, state
 from tenklog.dice import Dice
 from tenklog.errors import DataError, IllegalMove, TenklogError, UsageError
 from tenklog.game import Game, evolve, false_expect, tag, undone_with
@@ -101,7 +100,7 @@ class Undo(Struct, frozen=True):
 
 
 class Fix(Struct, frozen=True):
-    """Correct an earlier event: other dice for a roll or a keep, other points (or a bust, None) for a score-sheet turn."""
+    """Correct an earlier event: other dice for a roll or a keep, other points (None: a bust) for a score-sheet turn."""
 
     seq: int
     dice: Dice | None = None
@@ -121,7 +120,7 @@ Command = (
 )  # fmt: skip
 
 
-def decide(game: Game, command: Command) -> list[events.Event]:
+def decide(game: Game, command: Command) -> list[events.AnyEvent]:
     """Return the events that record a command; raise IllegalMove, UsageError or (a false expect) DataError."""
     return draft(game, command).events
 
@@ -131,15 +130,15 @@ class Draft:
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        self.events: list[events.Event] = []
+        self.events: list[events.AnyEvent] = []
 
     @property
-    def position(self) -> turns.Position:
+    def position(self) -> state.Position:
         """Return the position after the events drafted so far."""
         return self.game.position
 
     @property
-    def turn(self) -> turns.Turn:
+    def turn(self) -> state.Turn:
         """Return the turn in progress; raise IllegalMove when the game is over."""
         turn = self.position.turn
         if turn is None:
@@ -218,7 +217,7 @@ def draft(game: Game, command: Command) -> Draft:
 
 def _keep(made: Draft, command: Keep) -> None:
     turn, table = made.turn, made.position.table
-    legal = turns.keeps(made.position, turn)
+    legal = state.keeps(made.position, turn)
     dice = command.dice
     if isinstance(dice, str):
         if not legal:
@@ -236,7 +235,7 @@ def _keep(made: Draft, command: Keep) -> None:
 def _bank(made: Draft, points: int | None) -> None:
     turn = made.turn
     if points is None:
-        if not turn.rolls and not turn.stolen:
+        if not turn.with_dice:
             raise UsageError("no dice were rolled in this turn", "give its points, such as `bank 350`, or roll")
         points = turn.points
     made.add(events.Bank, player=made.player, points=points)
@@ -250,7 +249,7 @@ def _expect(made: Draft, totals: dict[str, int]) -> None:
 
 
 def _fix(made: Draft, command: Fix) -> None:
-    later: list[events.Event] = []
+    later: list[tuple[events.Event, bool]] = []
     while made.game.event is not None and made.game.event.seq != command.seq:
         taken = undone_with(made.game)
         assert taken is not None
@@ -259,7 +258,8 @@ def _fix(made: Draft, command: Fix) -> None:
         event = before.event if automatic and before is not None else made.game.event
         if automatic and event is not None and event.seq == command.seq:
             break  # the roll of a bust that followed by itself
-        later.append(event)  # type: ignore[arg-type]
+        assert event is not None
+        later.append((event, _has_dice(taken)))
         made.add(events.Undo, of=made.game.event.seq, why=f"fix {command.seq}")
     wrong = made.game.event
     if wrong is None:
@@ -279,17 +279,23 @@ def _fix(made: Draft, command: Fix) -> None:
         made.add(events.Bank, player=wrong.player, **fields)
     else:
         made.again(wrong, **fields)
-    for event in reversed(later):
-        turn = made.position.turn
-        anew = {}
-        if isinstance(event, events.Bank) and not event.settled and turn is not None and (turn.rolls or turn.stolen):
-            anew["points"] = turn.points
+    for event, had_dice in reversed(later):
         try:
-            made.again(event, **anew)
+            if not isinstance(event, events.Bank) or event.settled:
+                made.again(event)
+            elif _has_dice(made.game) != had_dice and made.player == event.player:
+                raise IllegalMove(f"its turn would have {'no ' if had_dice else ''}dice")
+            else:
+                made.again(event, points=made.turn.points if _has_dice(made.game) else event.points)
         except TenklogError as error:
             raise IllegalMove(
                 f"event {event.seq} ({tag(event)}) would become illegal: {error.what}", "undo back to there instead"
             ) from None
+
+
+def _has_dice(game: Game) -> bool:
+    turn = game.position.turn
+    return turn is not None and (turn.rolls > 0 or turn.stolen)
 
 
 def _corrected(wrong: events.Event, command: Fix, game: Game) -> dict[str, Any] | None:
@@ -302,7 +308,7 @@ def _corrected(wrong: events.Event, command: Fix, game: Game) -> dict[str, Any] 
         return {"dice": command.dice, "aside": command.aside}
     if isinstance(wrong, events.Bank | events.Bust):
         ended = game.position.ended
-        if ended is not None and (ended.turn.rolls or ended.turn.stolen):
+        if ended is not None and ended.turn.with_dice:
             raise IllegalMove("the points of a turn with dice follow from its dice", "fix one of its rolls or keeps")
         if command.dice is None or command.points is not None:
             return None if command.points is None else {"points": command.points}

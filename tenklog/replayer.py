@@ -1,0 +1,176 @@
+"""Replay: this module turns a recorded log into a new, legal log under other rules, and says where the two part.
+
+It never repairs in silence. The unit is the turn: decisions that are legal here are taken over; from the first that
+is not, nothing recorded in that turn is used and a policy settles it, which the result calls by its name (a guess,
+where it is one).
+
+Where the design leaves it open: a turn in progress at the log's end, or one that `leave` dropped, is walked and
+settled as any other, but stands in no count, for it did not end. Notes are always taken over, expects where they hold
+here. A rule change after the end here is dropped without a word: no turn is played by it. A divergence calls players
+as the recorded log calls them in the end; seats are what is compared, so a rename that did not happen here changes
+nothing. Under `stop` the turn of the guess counts as settled and all after it as never happened, without a divergence
+each: the list ends with the guess.
+"""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace as changed
+
+from tenklog import events, explain
+from tenklog.game import Game
+from tenklog.projections import Standing, names, standings
+from tenklog.recorded import agreed, steps
+from tenklog.rules import Ruleset, Value
+from tenklog.state import Ended
+from tenklog.walk import GUESSES, Found, Kind, Settle, Stop, Walked, Walker
+
+__all__ = ["GUESSES", "Divergence", "Kind", "Replay", "Replayed", "Settle", "Status", "TurnCounts", "replay"]
+
+Status = Literal["finished", "abandoned", "unfinished", "stopped"]
+
+
+class Divergence(Struct, frozen=True):
+    """Where the replay parts from the log: `seq` is the first event not taken over, `turn` the recorded turn from 1.
+
+    For a consequence, and where nothing of the turn was left to take over, `seq` is the turn's last event. `recorded`
+    and `replayed` are the changes of the own total by that turn, null where there is none; `turn` is null for a turn
+    that `leave` dropped and for what is no turn, `player` for an abandon.
+    """
+
+    seq: int
+    turn: int | None
+    player: str | None
+    kind: Kind
+    guess: bool
+    recorded: int | None
+    replayed: int | None
+    text: str
+
+
+class TurnCounts(Struct, frozen=True):
+    """How the recorded turns that ended are divided; the four add up to all of them."""
+
+    same: int = 0
+    rescored: int = 0
+    settled: int = 0
+    never_happened: int = 0
+
+
+class Replay(Struct, frozen=True):
+    """The outcome under one ruleset; `leaders` only of a game that these rules would have continued."""
+
+    rules: str
+    settle: Settle
+    status: Status
+    winners: list[str]
+    leaders: list[str]
+    standings: list[Standing]
+    guesses: int
+    turns: TurnCounts
+    divergences: list[Divergence]
+
+
+class Replayed(Struct, frozen=True):
+    """A replay with the log that it wrote and the game that this log folds to."""
+
+    replay: Replay
+    log: list[events.AnyEvent]
+    game: Game
+    seats: dict[int, int | None]  # recorded seat -> seat here, None for whoever could not join
+
+
+def replay(
+    game: Game,
+    log: list[events.AnyEvent],
+    rules: Ruleset | None,
+    *,
+    settle: Settle = "bank",
+    keep_rule_changes: bool = False,
+    changes: dict[str, Value] | None = None,
+    of: str,
+    name: str | None = None,
+) -> Replayed:
+    """Replay a folded log under other rules, or under its own (`rules` None).
+
+    `of` is the fingerprint of the log (SEQ:H), `name` the id of the new game, `changes` are settings on top of the
+    rules. Raises UsageError when recorded rule changes that are to be kept contradict the rules.
+    """
+    asked, kept = agreed(game, rules, changes or {}, keep_rule_changes)
+    start = changed(game.start, seq=1, id=None, game=name or game.start.game, rules=asked, origin="replay", of=of)
+    walker = Walker(game, start, kept, settle)
+    stopped = False
+    try:
+        for step in steps(game, log, own=rules is None and not changes):
+            walker.step(step)
+    except Stop:
+        stopped = True
+    there = _numbered(game)
+    here = _numbered(walker.game)
+    found = [*walker.found, *_consequences(walker, there, here)]
+    divergences = [_divergence(one, there, here) for one in sorted(found, key=lambda one: one.seq)]
+    position = walker.position
+    status: Status = "stopped" if stopped else "unfinished"
+    if position.turn is None:
+        status = "abandoned" if position.abandoned else "finished"
+    best = max(seat.total for seat in position.seats if not seat.left)
+    leaders = [seat.player for seat in position.seats if not seat.left and seat.total == best]
+    outcome = Replay(
+        rules="recorded" if rules is None else rules.name,
+        settle=settle,
+        status=status,
+        winners=names(position, position.winners),
+        leaders=leaders if status == "unfinished" else [],
+        standings=standings(position),
+        guesses=sum(one.guess for one in divergences),
+        turns=_counts(walker, there, here),
+        divergences=divergences,
+    )
+    seats = {seat: seat if seat < len(position.seats) else None for seat in range(len(game.position.seats))}
+    return Replayed(outcome, walker.log, walker.game, seats)
+
+
+def _numbered(game: Game) -> dict[int, Ended]:
+    """Return the turns that ended by their number; those that `leave` dropped have none."""
+    return {ended.number: ended for ended in game.position.turns() if ended.number}
+
+
+def _both(walker: Walker, there: dict[int, Ended], here: dict[int, Ended]) -> Iterator[tuple[Walked, Ended, Ended]]:
+    """Yield the turns whose every decision was taken over, with how they ended there and here."""
+    for walked in walker.walked:
+        number = walked.recorded.number
+        if walked.mode == "walk" and number in there and walked.here is not None:
+            yield walked, there[number], here[walked.here]
+
+
+def _counts(walker: Walker, there: dict[int, Ended], here: dict[int, Ended]) -> TurnCounts:
+    pairs = list(_both(walker, there, here))
+    same = sum(one.change == other.change for _, one, other in pairs)
+    settled = sum(walked.mode == "settled" and walked.recorded.number in there for walked in walker.walked)
+    return TurnCounts(same, len(pairs) - same, settled, len(there) - len(pairs) - settled)
+
+
+def _consequences(walker: Walker, there: dict[int, Ended], here: dict[int, Ended]) -> Iterator[Found]:
+    """Yield what turns post differently although each of their decisions was taken over."""
+    for walked, one, other in _both(walker, there, here):
+        sheet = not one.turn.rolls
+        if one.posted != other.posted and (sheet or not other.posted):
+            player = walker.names[walked.recorded.seat]
+            text = explain.posts(player, one, other, walked.why)
+            yield Found(walked.recorded.moves[-1], "no-dice" if sheet else "posts-zero", player, text, walked)
+
+
+def _divergence(found: Found, there: dict[int, Ended], here: dict[int, Ended]) -> Divergence:
+    walked = found.walked
+    number = walked.recorded.number if walked else None
+    return Divergence(
+        seq=found.seq,
+        turn=number,
+        player=found.player,
+        kind=found.kind,
+        guess=found.kind in GUESSES,
+        recorded=there[number].change if number in there else None,
+        replayed=here[walked.here].change if walked and walked.here else None,
+        text=found.text + ".",
+    )

@@ -1,0 +1,322 @@
+"""Real processes, locks and full disks: one history whatever the others do."""
+
+import errno
+import os
+import resource
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from random import Random
+
+import pytest
+from evening import ruleset, start
+
+from tenklog import checks, events, files, store
+from tenklog.decider import Command, Fix, Note, Roll
+from tenklog.errors import AccessError, Busy, TenklogError
+from tenklog.lines import scan
+
+START = start("Anna Ben", ruleset())
+
+# Fifty processes that wait at a gate, then each append a note at once; those that were told so print its number.
+CROWD = """
+import os, sys
+from pathlib import Path
+from tenklog import store
+from tenklog.decider import Note
+from tenklog.errors import Busy
+log, options = Path(sys.argv[1]), {"timeout": float(sys.argv[2])} if sys.argv[2] else {}
+gate, opener = os.pipe()
+for number in range(50):
+    if os.fork() == 0:
+        os.close(opener)
+        os.read(gate, 1)
+        try:
+            store.append(log, Note(f"note {number}"), **options)
+        except Busy:
+            os._exit(3)
+        os.write(1, b"%d\\n" % number)
+        os._exit(0)
+os.close(opener)
+sys.exit(any(os.wait()[1] not in (0, 3 << 8) for _ in range(50)))
+"""
+
+# A process that appends notes to a game, from a number on, and prints the number of each that was acknowledged.
+WRITER = """
+import sys
+from pathlib import Path
+from tenklog import store
+from tenklog.decider import Note
+number = int(sys.argv[2])
+while True:
+    store.append(Path(sys.argv[1]), Note(f"note {number}"))
+    sys.stdout.write(f"{number}\\n")
+    sys.stdout.flush()
+    number += 1
+"""
+
+
+def crowd(log: Path, timeout: str) -> list[int]:
+    """Let fifty processes append at once, with the default timeout when it is empty; return who was acknowledged."""
+    done = subprocess.run([sys.executable, "-c", CROWD, str(log), timeout], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return sorted(map(int, done.stdout.split()))
+
+
+def notes(log: Path) -> list[int]:
+    """Return the numbers of the notes in a log that must be sound."""
+    assert checks.check(log) == []
+    found = [event.text for event in store.read(log).events if type(event) is events.Note]
+    return [int(text.removeprefix("note ")) for text in found if text.startswith("note ")]
+
+
+def test_fifty_processes_that_wait_all_get_their_turn(log: Path) -> None:
+    assert crowd(log, "") == list(range(50))
+    assert sorted(notes(log)) == list(range(50))
+    assert store.read(log).seq == 70
+
+
+def test_of_fifty_processes_that_do_not_wait_those_are_in_the_file_that_were_told_so(log: Path) -> None:
+    acknowledged = crowd(log, "0")
+    assert acknowledged
+    assert sorted(notes(log)) == acknowledged
+
+
+def test_processes_killed_at_any_time_lose_nothing_that_they_were_told(log: Path) -> None:
+    rng = Random(7)
+    acknowledged: list[int] = []
+    running: list[subprocess.Popen[str]] = []
+    started = 0
+    for kill in range(12):
+        while len(running) < 3:
+            started += 1
+            command = [sys.executable, "-c", WRITER, str(log), str(started * 100_000)]
+            running.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+        time.sleep(0.4 + rng.random() * 0.2)
+        for _ in range(3 if kill == 11 else 1):
+            process = running.pop(rng.randrange(len(running)))
+            process.kill()
+            acknowledged += [int(line) for line in process.communicate()[0].splitlines()]
+    store.append(log, Note("the last word"))
+    found = notes(log)
+    assert len(set(found)) == len(found)
+    assert len(acknowledged) > 20
+    assert set(acknowledged) <= set(found)
+    assert len(found) - len(acknowledged) <= started  # of each, the one it was killed in
+
+
+def test_a_killed_holder_leaves_no_lock(log: Path) -> None:
+    code = (
+        "import sys, time; from pathlib import Path; from tenklog.files import Lock\n"
+        "with Lock(Path(sys.argv[1]), 0): print(flush=True); time.sleep(60)"
+    )
+    holder = subprocess.Popen([sys.executable, "-c", code, str(log)], stdout=subprocess.PIPE)
+    assert holder.stdout is not None
+    holder.stdout.readline()
+    with pytest.raises(Busy):
+        store.append(log, Note("x"), timeout=0)
+    holder.kill()
+    holder.communicate()
+    store.append(log, Note("x"), timeout=0)
+
+
+def test_a_lock_that_is_held_is_named_after_the_timeout(log: Path) -> None:
+    before = log.read_bytes()
+    with files.Lock(log, 0):
+        started = time.monotonic()
+        with pytest.raises(Busy, match=r"\.evening\.jsonl\.lock is locked by another tenklog"):
+            store.append(log, Note("x"), timeout=0.2)
+        assert 0.2 <= time.monotonic() - started < 2
+        assert store.read(log).seq == 20  # readers don't wait
+    assert log.read_bytes() == before
+
+
+def test_a_lock_is_waited_for(log: Path) -> None:
+    held = files.Lock(log, 0)
+    held.__enter__()
+    threading.Timer(0.15, held.__exit__, (None, None, None)).start()
+    started = time.monotonic()
+    store.append(log, Note("x"))
+    assert 0.1 < time.monotonic() - started < 5
+
+
+def test_a_lock_file_that_was_deleted_protects_nobody_and_is_not_relied_on(log: Path) -> None:
+    with files.Lock(log, 0) as held:
+        Path(held.path).unlink()
+        with files.Lock(log, 0) as other:
+            assert files.holds(other.path, other._fd)
+        assert not files.holds(held.path, held._fd)
+
+
+def test_a_disk_that_knows_no_locks_is_not_written_to(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = log.read_bytes()
+
+    def no_locks(fd: int, how: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", no_locks)
+    with pytest.raises(AccessError, match="No locks available"):
+        store.append(log, Note("x"))
+    assert log.read_bytes() == before
+
+
+def test_a_log_replaced_while_it_is_written_to_is_not_acknowledged(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = files.sync
+
+    def sync(fd: int) -> None:
+        other = log.with_name("copy")
+        other.write_bytes(log.read_bytes())
+        other.rename(log)
+        real(fd)
+
+    monkeypatch.setattr(files, "sync", sync)
+    with pytest.raises(Busy, match="unknown whether the disk holds"):
+        store.append(log, Note("x"), id="k")
+    monkeypatch.undo()
+    assert store.append(log, Note("x"), id="k").log.seq == 21
+    assert checks.check(log) == []
+
+
+def test_a_foreign_writer_without_the_lock_is_noticed(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = files.sync
+
+    def sync(fd: int) -> None:
+        with log.open("ab") as file:
+            file.write(b"hello\n")
+        real(fd)
+
+    monkeypatch.setattr(files, "sync", sync)
+    with pytest.raises(Busy, match="unknown whether the disk holds"):
+        store.append(log, Note("x"))
+
+
+# -- disks that are full or broken ------------------------------------------------------------------------------------
+
+
+@contextmanager
+def room_for(size: int) -> Iterator[None]:
+    """Let no file grow beyond a size."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+COMMANDS: dict[str, Command] = {
+    "a note": Note("x"),
+    "a roll with its bust": Roll((2, 2, 3, 4, 4, 6)),
+    "a fix": Fix(13, (1, 2, 2, 3, 3, 4)),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_disk_that_fills_up_after_any_byte_leaves_the_log_as_it_was(log: Path, name: str) -> None:
+    before = log.read_bytes()
+    added = len(store.append(log, COMMANDS[name], now=lambda: "2026-11-29T20:15:00.000Z").events)
+    length = len(log.read_bytes()) - len(before)
+    assert added == {"a note": 1, "a roll with its bust": 2, "a fix": 9}[name]
+    for room in range(0, length, 1 if length < 400 else 3):
+        log.write_bytes(before)
+        with room_for(len(before) + room), pytest.raises(AccessError, match=r"nothing was recorded: File too large"):
+            store.append(log, COMMANDS[name])
+        assert log.read_bytes() == before
+    with room_for(len(before) + length):
+        store.append(log, COMMANDS[name])
+    assert checks.check(log) == []
+
+
+def test_what_a_full_disk_left_behind_is_healed_when_it_could_not_be_cut_at_once(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = log.read_bytes()
+
+    def broken(fd: int, size: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(files, "truncate", broken)
+    with room_for(len(before) + 50), pytest.raises(Busy, match="unknown"):
+        store.append(log, Note("x"), id="k")
+    monkeypatch.undo()
+    left = log.read_bytes()[len(before) :]
+    assert len(left) == 50
+    done = store.append(log, Note("x"), id="k")
+    assert done.healed.endswith(f"were moved to evening.jsonl.torn-{len(before)}-1")
+    assert log.with_name(f"evening.jsonl.torn-{len(before)}-1").read_bytes() == left
+    assert (done.log.seq, checks.check(log)) == (21, [])
+
+
+@pytest.mark.parametrize("call", ["write_new", "truncate"])
+def test_a_disk_that_is_full_while_healing_leaves_the_torn_log_and_nothing_beside_it(
+    log: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    torn = log.read_bytes() + b'{"type":"no'
+    log.write_bytes(torn)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(files, call, full) if call == "truncate" else monkeypatch.setattr(files, "write", full)
+    with pytest.raises(AccessError, match="No space left on device"):
+        store.append(log, Note("x"))
+    assert log.read_bytes() == torn
+    assert list(log.parent.glob("*.torn-*")) == []
+    assert store.read(log).seq == 20
+    monkeypatch.undo()
+    assert store.append(log, Note("x")).log.seq == 21
+
+
+def test_a_log_that_can_not_be_read_is_not_called_damaged(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = log.read_bytes()
+
+    def broken(fd: int, size: int) -> bytes:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("os.read", broken)
+    for use in (store.read, lambda path: store.append(path, Note("x"))):
+        with pytest.raises(AccessError, match="Input/output error"):
+            use(log)
+    monkeypatch.undo()
+    assert log.read_bytes() == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_can_not_be_written_to_is_named(log: Path) -> None:
+    log.with_name(".evening.jsonl.lock").unlink()
+    log.parent.chmod(0o500)
+    try:
+        assert store.read(log).seq == 20
+        with pytest.raises(AccessError, match=r"\.evening\.jsonl\.lock: Permission denied"):
+            store.append(log, Note("x"))
+    finally:
+        log.parent.chmod(0o700)
+
+
+def test_no_descriptor_is_left_open_on_any_way_out(log: Path) -> None:
+    def count() -> int:
+        return len(os.listdir("/dev/fd"))
+
+    def ways() -> Iterator[Callable[[], object]]:
+        yield lambda: store.append(log, Note("x"))
+        yield lambda: store.append(log, Roll((1,)))
+        yield lambda: store.append(log, Note("x"), expect_seq=1)
+        yield lambda: store.append(log.with_name("none.jsonl"), Note("x"))
+        yield lambda: store.append(log.parent, Note("x"))
+        yield lambda: store.create(log, START)
+        yield lambda: store.repair(log)
+        yield lambda: store.read(log.with_name("none.jsonl"))
+
+    before = count()
+    for way in ways():
+        with suppress(TenklogError):
+            way()
+        assert count() == before
+    with files.Lock(log, 0), pytest.raises(Busy):
+        store.append(log, Note("x"), timeout=0)
+    assert count() == before
+    assert scan(log.read_bytes()).damage is None
