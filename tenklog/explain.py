@@ -57,7 +57,8 @@ def must_bank(who: str) -> str:
 
 def dice_differ(who: str, event: events.Roll, turn: Turn) -> str:
     """Say that another number of dice would be thrown here."""
-    return f"{who} threw {count_dice(len(event.dice))} ({write(event.dice)}), but by these rules it is {count_dice(turn.dice_left)}"
+    thrown, due = count_dice(len(event.dice)), count_dice(turn.dice_left)
+    return f"{who} threw {thrown} ({write(event.dice)}), but by these rules it is {due}"
 
 
 def wins_here(who: str, event: events.Roll) -> str:

@@ -182,7 +182,7 @@ def history(game: Game) -> list[tuple[events.Event, Ruleset]]:
 def recompute(game: Game, event: events.RuleChange) -> Position:
     """Return the position when a whole-game change holds from the first turn; raise when the game would not be legal.
 
-    What the earlier events assert (`bank.points`) held under the rules that they were written under; it is not asked again.
+    What earlier events assert (`bank.points`) held under the rules that they were written under and is not asked again.
     """
     # Whatever forbids a change for the next turn forbids this one too.
     play(game.position, replace(event, scope="next-turn"))
