@@ -48,8 +48,9 @@ class Log(Struct, frozen=True):
         return f"{self.seq}:{self.h or seal_all(self.events)[-1][-34:-2].decode()}"
 
 
-def read(path: Path) -> Log:
+def read(path: Path | str) -> Log:
     """Read and verify a log; raise DataError for damage or an illegal event, AccessError when it can't be read."""
+    path = Path(path)
     return log_of(path, scan(read_bytes(path)))
 
 

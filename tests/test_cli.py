@@ -306,6 +306,13 @@ def test_the_commands_of_the_readme_print_what_it_says(shell: Shell) -> None:
             assert shell(line) == expected, line
 
 
+def test_the_python_of_the_readme_runs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    for block in (ROOT / "README.md").read_text(encoding="utf-8").split("```python\n")[1:]:
+        exec(block.split("```")[0], {})
+    assert capsys.readouterr().out.startswith("Cara\nTurnCounts(")
+
+
 def test_a_recording_command_loads_nothing_heavy(tmp_path: Path) -> None:
     code = (
         "import sys; from tenklog import cli; "
