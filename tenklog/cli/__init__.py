@@ -10,6 +10,7 @@ from typing import NoReturn
 
 import click
 
+from tenklog import __version__
 from tenklog.errors import TenklogError
 
 # Group title -> command -> (module, one line of help).
@@ -105,7 +106,7 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("--home", envvar="TENKLOG_HOME", metavar="DIR", help="Folder of the games (also TENKLOG_HOME).")
 @click.option("-q", "--quiet", is_flag=True, help="No remarks and no progress on stderr.")
-@click.version_option("0.1.0", prog_name="tenklog", message="%(prog)s %(version)s")
+@click.version_option(__version__, prog_name="tenklog", message="%(prog)s %(version)s")
 @click.pass_context
 def cli(ctx: click.Context, home: str | None, quiet: bool) -> None:
     """Keep score of Ten Thousand, and see how the same dice would have ended under other rules.
