@@ -63,7 +63,7 @@ def seal_all(log: Iterable[events.Event]) -> list[bytes]:
 
 def scan(data: bytes) -> Scan:
     """Tell the bytes of a log apart."""
-    lines = data.split(b"\n")
+    lines = data.split(b"\n", MOST_EVENTS + 1)  # a file of nothing but newlines would fill the memory
     ended = not lines[-1]
     if ended:
         lines.pop()
@@ -89,12 +89,12 @@ _Wrong = tuple[str, str, str]
 
 def _read(lines: list[bytes], sealed: bool) -> tuple[list[AnyEvent], _Wrong | None]:
     """Return the events of the sound lines, and what is wrong with the line after them."""
-    if sealed and len(lines) <= MOST_EVENTS:
+    if sealed and len(lines) <= MOST_EVENTS and max(map(len, lines)) <= MOST_LINE:
         # Nearly every log is as it should be, which all lines together tell faster than one after another.
         text = b"}\n".join([line[:-40] for line in lines]) + b"}\n"
         try:
             found: list[AnyEvent] = _decode_lines(text)
-            if events.chained(lines) and _encode_lines(found) == text and max(map(len, lines)) <= MOST_LINE:
+            if events.chained(lines) and _encode_lines(found) == text:
                 events.check_times(found)
                 return found, None
         except (DecodeError, RecursionError, TenklogError):

@@ -112,15 +112,22 @@ def _stamped(drafted: list[AnyEvent], time: str, key: str | None) -> list[AnyEve
 
 
 @contextmanager
-def _writing(path: Path, timeout: float) -> Iterator[tuple[Lock, int]]:
-    """Hold the lock of a log that exists, and the log open to append."""
+def _locked(path: Path, timeout: float) -> Iterator[Lock]:
+    """Hold the lock of a log that exists."""
     if path == STDIN:
         raise UsageError("standard input can't be written to", "a game of the home folder, or the path of a log")
     with telling(path):
         if not files.exists(path):
             raise FileNotFoundError(2, "")  # before there is a lock for it
-        with Lock(path, timeout) as held, files.opened(path, files.APPEND, refuse_links=True) as fd:
-            yield held, fd
+        with Lock(path, timeout) as held:
+            yield held
+
+
+@contextmanager
+def _writing(path: Path, timeout: float) -> Iterator[tuple[Lock, int]]:
+    """Hold the lock of a log that exists, and the log open to append."""
+    with _locked(path, timeout) as held, files.opened(path, files.APPEND, refuse_links=True) as fd:
+        yield held, fd
 
 
 def _sound(path: Path, fd: int, held: Lock) -> tuple[Scan, str]:
@@ -176,7 +183,7 @@ def _once_more(log: Log, first: int, command: Command) -> tuple[Game, list[AnyEv
     before = fold(log.events[:first])
     if isinstance(command, Throw):
         # Dice are thrown once: these are the ones.
-        thrown = (event.dice for event in recorded[:2] if type(event) is events.Roll and event.thrown_by)
+        thrown = (event.dice for event in recorded[:2] if type(event) is events.Roll)
         command = Throw(next(thrown, command.pool))
     try:
         wanted = decide(before, command)
@@ -321,8 +328,9 @@ def repair(path: Path, *, seal: bool = False, dry_run: bool = False, timeout: fl
     """
     if dry_run:
         return _plan(path, read_bytes(path), seal)[0]
-    with _writing(path, timeout) as (held, fd):
-        data = files.read(fd)
+    with _locked(path, timeout) as held:
+        with files.opened(path, files.APPEND, refuse_links=True) as fd:
+            data = files.read(fd)
         steps, lines = _plan(path, data, seal)
         if steps:
             aside = files.set_aside(path, "before-repair", data)

@@ -103,6 +103,8 @@ def test_only_the_player_at_turn_moves() -> None:
         events.Roll(2, player="B", dice=(1, 2, 3, 4, 5, 6)),
         events.Bank(2, player="B", points=50),
         events.Bust(2, player="B"),
+        events.Steal(2, player="B"),
+        events.Challenge(2, player="B", opponent="A"),
     ):
         assert why_not(game, move) == "it is A's turn, not B's; a move of A"
     rolled = at_table().then("roll 122346").game
@@ -130,6 +132,7 @@ def test_a_turn_may_be_written_down_without_dice() -> None:
     game = at_table()
     assert game.legal == ["roll", "bank", "bust"]
     assert game.then("bank 300, bust, bank 250").totals == {"A": 550, "B": 0}
+    assert (game.last.turn.points, game.last.turn.rolls) == (250, 0)
 
 
 def test_a_score_sheet_turn_is_over_before_dice_are_thrown() -> None:
@@ -154,6 +157,10 @@ def test_until_a_player_has_opened_a_turn_below_the_opening_minimum_posts_0() ->
 def test_a_turn_worth_the_opening_minimum_exactly_opens() -> None:
     game = at_table(opening_minimum=500).then("bank 500")
     assert (game.totals["A"], game.position.seats[0].opened) == (500, True)
+
+
+def test_the_smallest_turn_that_posts_opens() -> None:
+    assert at_table("A", bank_minimum=300).then("bank 1, bank 250").totals["A"] == 1
 
 
 def test_each_player_opens_for_oneself_and_stays_so() -> None:
@@ -342,6 +349,19 @@ def test_pyramiding_a_roll_that_builds_is_no_bust() -> None:
     assert at_table("A B", "tiotusen").then("roll 333246, keep 333, roll 346").kinds[-1] == "bust"
 
 
+def test_without_pyramiding_no_refusal_speaks_of_dice_kept_before() -> None:
+    game = at_table("A B", "tiotusen").then("roll 333246, keep 333, roll 314")
+    assert game.refuses("keep 3") == "a 3 scores nothing; keep 1 (100)"
+    largest = at_table("A B", set_aside="all").then("roll 111346, keep 111, roll 155")
+    assert largest.refuses("keep 1") == "1 is not what set_aside all takes; keep 1 5 5 (200)"
+
+
+def test_pyramiding_the_largest_legal_keep_may_be_asked_for() -> None:
+    game = at_table("A B", build_on_kept=True, set_aside="all").then("roll 133446, keep 1, roll 15346")
+    assert game.refuses("keep 1") == "1 is not what set_aside all takes; keep 1 5 (150)"
+    assert game.then("keep 15").turn.points == 250
+
+
 def test_pyramiding_a_throw_of_all_dice_is_fresh_and_closes_what_was_kept() -> None:
     game = at_table("A B", "tiotusen", build_on_kept=True).then("roll 333555, keep all")
     assert game.turn.points == 800
@@ -350,6 +370,12 @@ def test_pyramiding_a_throw_of_all_dice_is_fresh_and_closes_what_was_kept() -> N
     assert game.then("keep 5").turn.points == 850
     # The five of the new throw is alone: two more make a triplet, and the three fives before stay what they were.
     assert game.then("roll 55234, keep 55").turn.points == 1300
+
+
+@pytest.mark.parametrize(("setting", "outcome"), [("wipeout", "wiped-out"), ("instant_win", "won")])
+def test_pyramiding_a_roll_that_wins_or_wipes_out_is_no_keep(setting: str, outcome: str) -> None:
+    game = at_table("A B", "tiotusen", **{"build_on_kept": True, setting: "44"})
+    assert game.then("roll 333246, keep 333, roll 344").last.outcome == outcome
 
 
 def test_pyramiding_what_is_worth_no_more_than_before_is_illegal() -> None:
@@ -485,6 +511,11 @@ def test_a_bust_on_a_later_roll_breaks_the_streak_of_first_roll_busts() -> None:
     assert totals_after(game, [lose(6), lose(6), later, lose(6), lose(6), lose(6)]) == [0, 0, 0, 0, 0, -1000]
 
 
+def test_a_turn_of_one_roll_that_is_banked_breaks_the_streak_of_first_roll_busts() -> None:
+    game = at_table("A", "diecimila-free", streak_length=3, streak_penalty=1000, streak_counts="first-roll-busts")
+    assert totals_after(game, [lose(6), lose(6), "roll 133446, keep 1, bank", lose(6)]) == [0, 0, 100, 100]
+
+
 def test_a_score_sheet_bust_is_never_a_first_roll_bust() -> None:
     game = at_table("A", "diecimila-free", streak_length=3, streak_penalty=1000, streak_counts="first-roll-busts")
     assert totals_after(game, [lose(6), lose(6), "bust", lose(6)]) == [0, 0, 0, 0]
@@ -613,6 +644,12 @@ def test_a_scoreless_throw_of_the_last_die_that_is_not_the_last_must_be_followed
     assert game.refuses("bank") == "a last die that scored nothing must be thrown; roll 1 die"
     assert game.refuses("keep 2") == "there is no roll to keep from; roll the dice first"
     assert game.refuses("bust") == "a bust follows a losing roll by itself; roll"
+
+
+def test_only_the_last_die_is_thrown_again() -> None:
+    game = at_table(last_die_rolls=2).then("roll 111523, keep 1115, roll 23")
+    assert game.last.outcome == "bust"
+    assert at_table(last_die_rolls=2).then(lose(6)).last.outcome == "bust"
 
 
 def test_the_last_throw_of_the_last_die_is_a_bust_when_it_scores_nothing() -> None:
@@ -865,6 +902,15 @@ def test_the_own_total_when_announced_decides_not_which_came_first() -> None:
     assert game.totals["A"] == 3000  # the second penalty, though it is A's first challenge
     game.then("bank 0, challenge B, bust")
     assert game.totals["A"] == 2400
+    assert game.then("bank 0").refuses("challenge B").startswith("A has used the challenge below 5000; ")
+    game.then("bank 2600, bank 0")
+    assert game.refuses("challenge B").startswith("A has used the challenge from 5000; ")
+
+
+def test_a_challenge_that_was_used_stays_used_when_the_other_one_is() -> None:
+    game = challenging("A B").then("challenge B, bust, bank 0, bank 5600, bank 0, challenge B, bust, bank 0")
+    assert game.totals["A"] == 3000
+    assert game.refuses("challenge B").startswith("A has used the challenge below 5000; ")
 
 
 def test_a_challenge_is_used_even_when_the_turn_scores_nothing() -> None:
@@ -1046,6 +1092,12 @@ def test_last_turns_none_the_highest_total_of_all_wins() -> None:
     assert game.then("bank 1600").winners == "A"
 
 
+def test_a_turn_knows_whether_it_was_a_last_one() -> None:
+    game = at_table("A B C D", target=1000).then("bank 0, bank 1000, bank 50, roll 133446, leave D, bank 1000, bank 0")
+    ended = [(game.position.seats[turn.turn.seat].player, turn.last) for turn in game.position.turns()]
+    assert ended == [("A", False), ("B", False), ("C", True), ("D", True), ("A", True), ("B", True)]
+
+
 def test_a_further_player_reaching_the_target_starts_nothing_new() -> None:
     game = at_table("A B C", target=1000).then("bank 1000, bank 1200")
     assert game.due == "C"
@@ -1079,6 +1131,14 @@ def test_leaders_level_at_the_end_play_one_more_turn_each() -> None:
 def test_extra_turns_go_round_from_the_seat_whose_turn_it_was_last() -> None:
     game = at_table("A B C", target=1000).then("bank 0, bank 1000, bank 1000, bank 1000")
     assert (game.due, game.to_play) == ("B C A", "B")
+
+
+def test_whoever_does_not_lead_has_no_extra_turn() -> None:
+    game = at_table("A B C", target=1000).then("bank 1000, bank 900, bank 1000")
+    assert (game.due, game.to_play) == ("A C", "A")
+    game.then("bank 50")
+    assert (game.due, game.to_play) == ("C", "C")
+    assert game.then("bank 0").winners == "A"
 
 
 def test_leaders_level_again_play_again() -> None:
@@ -1192,6 +1252,11 @@ def test_one_of_the_level_leaders_may_leave() -> None:
     game = at_table("A B", target=1000).then("bank 1000, bank 1000, leave A")
     assert (game.to_play, game.due) == ("B", "B")
     assert game.then("bust").winners == "B"
+
+
+def test_all_but_one_may_leave() -> None:
+    game = at_table("A B C D").then("leave B, leave D, leave C")
+    assert [seat.left for seat in game.position.seats] == [False, True, True, True]
 
 
 def test_the_last_player_cannot_leave() -> None:

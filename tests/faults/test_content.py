@@ -1,6 +1,7 @@
 """Hostile and odd content, one row each of the fault model's list for logs (C1 to C25)."""
 
 import os
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -159,6 +160,16 @@ def test_what_can_not_be_written_down_is_refused_before_anything_is_written(log:
     assert log.read_bytes() == before
 
 
+def test_an_event_that_no_reader_would_take_is_not_written(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """C19: of what tenklog writes nothing comes near the cap, so the cap comes down for once."""
+    monkeypatch.setattr(store, "MOST_LINE", 300)
+    before = log.read_bytes()
+    with pytest.raises(UsageError, match=r"an event of 3\d\d bytes; at most 300"):
+        store.append(log, Note("x" * 250))
+    assert log.read_bytes() == before
+    store.append(log, Note("x" * 150))
+
+
 def test_a_file_of_a_gigabyte_is_refused_unread(tmp_path: Path) -> None:
     """C19."""
     path = tmp_path / "evening.jsonl"
@@ -167,6 +178,19 @@ def test_a_file_of_a_gigabyte_is_refused_unread(tmp_path: Path) -> None:
     for use in (store.read, checks.check, lambda path: store.append(path, Note("x"))):
         with pytest.raises(DataError, match="1073741824 bytes"):
             use(path)
+
+
+def test_a_file_of_newlines_alone_is_no_burden(tmp_path: Path) -> None:
+    """C19."""
+    path = tmp_path / "evening.jsonl"
+    path.write_bytes(sealed(START) + b"\n" * (20 << 20))
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match=r":2: is an empty line"):
+            store.read(path)
+        assert tracemalloc.get_traced_memory()[1] < 80 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_log_has_at_most_50000_events_and_200_changes_for_the_whole_game(

@@ -28,24 +28,20 @@ START = events.Start(
 BUSTS = ((2, 3, 4, 6, 2, 3), (4, 4, 2, 2, 3, 6))
 CALLS = ("", "write", "fsync", "ftruncate", "open", "read", "fstat", "lstat", "lseek", "flock", "unlink", "replace")
 
-# Where it hurts most: a writer's first write is the dirty mark, its second the log; after a fault its first sync is
-# that of what was left behind. The other half of the faults is anywhere.
-salts = st.integers(0, 2**16)
+# Where it hurts most: a writer's first sync is that of what it wrote or, after a fault, of what was left behind. Its
+# first write is the dirty mark, its second the log.
+SYNCS = (("", "", 0), ("kill", "fsync", 0), ("kill", "fsync", 1), ("error", "fsync", 0), ("error", "fsync", 1))
 SORE = (
-    ("", "", 0), ("kill", "fsync", 0), ("kill", "fsync", 2), ("kill", "write", 2), ("error", "fsync", 0),
-    ("error", "fsync", 2), ("error", "ftruncate", 0), ("full", "write", 1), ("short", "write", 1),
-    ("interleave", "write", 0), ("interleave", "fsync", 0),
+    *SYNCS, ("kill", "fsync", 2), ("kill", "write", 2), ("error", "fsync", 2), ("error", "ftruncate", 0),
+    ("full", "write", 1), ("short", "write", 1), ("interleave", "write", 0), ("interleave", "fsync", 0),
 )  # fmt: skip
-sore_faults = st.builds(lambda sore, salt: Fault(sore[0], sore[1], sore[2], salt), st.sampled_from(SORE), salts)
+salts = st.integers(0, 2**16)
+kinds = st.sampled_from(("kill", "error", "short", "full", "interleave"))
+places = st.one_of(st.integers(0, 3), st.integers(0, 45))
+sync_faults = st.builds(lambda fault, salt: Fault(fault[0], fault[1], fault[2], salt), st.sampled_from(SYNCS), salts)
 faults = st.one_of(
-    sore_faults,
-    st.builds(
-        Fault,
-        st.sampled_from(("kill", "error", "short", "full", "interleave")),
-        st.sampled_from(CALLS),
-        st.one_of(st.integers(0, 3), st.integers(0, 45)),
-        salts,
-    ),
+    st.builds(lambda fault, salt: Fault(fault[0], fault[1], fault[2], salt), st.sampled_from(SORE), salts),
+    st.builds(Fault, kinds, st.sampled_from(CALLS), places, salts),
 )
 
 
@@ -101,10 +97,12 @@ class Evening(RuleBasedStateMachine):
         self.attempt(key, fault, asked)
 
     @precondition(lambda self: self.begun)
-    @rule(first=sore_faults, second=sore_faults, again=st.booleans())
-    def two_faults_in_a_row(self, first: Fault, second: Fault, again: bool) -> None:
+    @rule(first=sync_faults, second=sync_faults, again=st.booleans(), dark=st.booleans(), salt=salts)
+    def one_thing_after_another(self, first: Fault, second: Fault, again: bool, dark: bool, salt: int) -> None:
         key = f"key-{len(self.tried)}"
         self.attempt(key, first, Note("x" * 90))
+        if dark:
+            self.power_loss(salt)
         self.attempt(key if again else f"{key}-second", second, Note("x" * 90))
         self.attempt(f"{key}-last", Fault(), Note("y" * 90))
 
@@ -131,6 +129,7 @@ class Evening(RuleBasedStateMachine):
             assert wide, "damaged by a power loss"
             with self.os.running(Fault()):
                 store.repair(LOG)
+        self.all_that_was_acknowledged_is_there()
 
     def attempt(self, key: str, fault: Fault, asked: Command | None = None) -> None:
         """Record a command, or one that was tried before, and note what the answer promises."""
@@ -175,6 +174,7 @@ class Evening(RuleBasedStateMachine):
             assert len(places) == 1, f"{key} stands in the log {len(places)} times"
             assert tuple(found.events[places[0] : places[0] + len(recorded)]) == recorded
         for path, cut in self.evidence.items():
+            assert str(path) in self.os.names, "what was cut off is gone"
             assert self.os.content(path) == cut
 
 

@@ -144,6 +144,24 @@ def test_a_lock_is_waited_for(log: Path) -> None:
     assert 0.1 < time.monotonic() - started < 5
 
 
+def test_a_lock_file_deleted_before_it_could_be_locked_is_not_relied_on(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = files._try_lock
+    tries: list[int] = []
+
+    def try_lock(fd: int) -> bool:
+        tries.append(fd)
+        if len(tries) == 1:
+            log.with_name(".evening.jsonl.lock").unlink()
+        return real(fd)
+
+    monkeypatch.setattr(files, "_try_lock", try_lock)
+    with files.Lock(log, 1) as held:
+        assert files.holds(held.path, held._fd)
+    assert len(tries) == 2
+
+
 def test_a_lock_file_that_was_deleted_protects_nobody_and_is_not_relied_on(log: Path) -> None:
     with files.Lock(log, 0) as held:
         Path(held.path).unlink()
@@ -192,6 +210,29 @@ def test_a_foreign_writer_without_the_lock_is_noticed(log: Path, monkeypatch: py
     monkeypatch.setattr(files, "sync", sync)
     with pytest.raises(Busy, match="unknown whether the disk holds"):
         store.append(log, Note("x"))
+
+
+@pytest.mark.parametrize(
+    ("mark", "offset"),
+    [
+        (b"", None),
+        (b"C" + b"0" * 20, None),
+        (b"D%020d" % 99, 99),
+        (b"D", 0),
+        (b"\0" * 21, 0),
+        (b"D12\0\0", 0),
+        (b"hello", 0),
+    ],
+)
+def test_what_a_dead_writer_left_is_written_once_more_and_a_mark_that_can_not_be_read_counts(
+    log: Path, monkeypatch: pytest.MonkeyPatch, mark: bytes, offset: int | None
+) -> None:
+    log.with_name(".evening.jsonl.lock").write_bytes(mark)
+    rewritten: list[int] = []
+    monkeypatch.setattr(files, "rewrite", lambda path, data, offset: rewritten.append(offset))
+    store.append(log, Note("x"))
+    store.append(log, Note("x"))
+    assert rewritten == ([] if offset is None else [offset])
 
 
 # -- disks that are full or broken ------------------------------------------------------------------------------------
