@@ -10,10 +10,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from tenklog import reading
-from tenklog.errors import TenklogError, UsageError
+from tenklog.errors import AccessError, TenklogError, UsageError
 from tenklog.events import Expect
 from tenklog.game import Game, false_expect
-from tenklog.home import STDIN
 from tenklog.lines import Scan, scan
 
 REMARKS = ("unsealed", "clock")
@@ -93,7 +92,7 @@ def unsealed(log: Subject) -> Iterator[Problem]:
 
 def misnamed(log: Subject) -> Iterator[Problem]:
     """Find a file that is named after another game."""
-    if log.games and log.path != STDIN and (wrong := reading.misnamed(log.path, log.games[0].start)):
+    if log.games and (wrong := reading.misnamed(log.path, log.games[0].start)):
         yield log.problem(1, "name", f"{wrong}; the name {log.games[0].start.game}.jsonl")
 
 
@@ -160,8 +159,13 @@ def check(path: Path, head: str | None = None) -> list[Problem]:
 
 
 def check_all(paths: Iterable[Path], head: str | None = None) -> Report:
-    """Check logs one after another."""
-    problems = {str(path): check(path, head) for path in paths}
+    """Check logs one after another; one that can't be read is a problem too."""
+    problems: dict[str, list[Problem]] = {}
+    for path in paths:
+        try:
+            problems[str(path)] = check(path, head)
+        except AccessError as error:
+            problems[str(path)] = [Problem(str(path), 1, None, "unreadable", error.what)]
     return Report(list(problems), [problem for found in problems.values() for problem in found])
 
 

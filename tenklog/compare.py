@@ -100,6 +100,5 @@ def headline(found: Replay) -> str:
         return f"{found.rules}: {outcome}; no turn is a guess."
     guesses = f"{found.guesses} of {count} turns {'is a guess' if found.guesses == 1 else 'are guesses'}"
     if found.guesses * 10 > count:
-        other = "void" if found.settle == "bank" else "bank"
-        return f"{found.rules}: {outcome}; {guesses}: not decidable from these dice (compare --settle {other})."
+        return f"{found.rules}: {outcome}; {guesses}: not decidable from these dice."
     return f"{found.rules}: {outcome}; {guesses}."

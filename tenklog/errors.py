@@ -63,5 +63,5 @@ def nearest(name: str, known: "list[str]") -> str:
     """Phrase the likeliest intended name, or the whole list when none is close."""
     from difflib import get_close_matches  # 12 ms that only an error pays
 
-    close = get_close_matches(name, known, n=1, cutoff=0.5)
+    close = get_close_matches(name, known, n=1, cutoff=0.6)
     return f"did you mean {close[0]}?" if close else "known: " + ", ".join(known)

@@ -24,7 +24,7 @@ else:
 
 MOST_BYTES = 64 << 20
 # What a platform lacks is 0 there: Windows knows neither links nor pipes as POSIX does, POSIX no text mode.
-_SAFE = sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_NOINHERIT"))
+_SAFE = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 READ = os.O_RDONLY
 APPEND = os.O_RDWR | os.O_APPEND
 IN_PLACE = os.O_RDWR
@@ -102,7 +102,7 @@ def sync_folder(folder: Path) -> None:
     """Return when the disk holds the names in a folder."""
     if sys.platform == "win32":
         return  # can't be asked for there
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(fd)
     finally:

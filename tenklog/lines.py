@@ -122,6 +122,10 @@ def _wrong(line: bytes, sealed: bool, previous: bytes) -> _Wrong | None:
         return "limit", f"has {len(line)} bytes", f"at most {MOST_LINE} a line"
     if not line:
         return "damage", "is an empty line", "one event on each line"
+    if line.endswith(b"\r") and events.unseal(line[:-1]):
+        return "format", "has a hash and ends with a carriage return", "sealed lines that end with \\n alone"
+    if line.startswith(b"\xef\xbb\xbf"):
+        return "format", "begins with a byte order mark", "UTF-8 without one"
     parts = events.unseal(line)
     if not sealed:
         return ("damage", "has a hash, but the lines before it have none", "all or none") if parts else None

@@ -160,8 +160,8 @@ def situation(position: Position) -> str:
 
 def _ending(position: Position) -> str:
     if position.abandoned:
-        best = standings(position)[0]
-        return f"The game is abandoned; {best.player} led with {best.total}."
+        best = [one for one in standings(position) if one.place == 1]
+        return f"{joined(one.player for one in best)} led with {best[0].total}."
     winners = names(position, position.winners)
     total = position.seats[position.winners[0]].total
     return f"{joined(winners)} {'wins' if len(winners) == 1 else 'win'} with {total}."

@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from tenklog import files
-from tenklog.errors import DataError, TenklogError
+from tenklog.errors import AccessError, DataError, TenklogError
 from tenklog.events import AnyEvent, RuleChange, Start
 from tenklog.game import Game, evolve
 from tenklog.home import STDIN
@@ -48,15 +48,20 @@ class Log(Struct, frozen=True):
         return f"{self.seq}:{self.h or seal_all(self.events)[-1][-34:-2].decode()}"
 
 
-def read(path: Path | str) -> Log:
-    """Read and verify a log; raise DataError for damage or an illegal event, AccessError when it can't be read."""
+def read(path: Path | str, named: bool = True) -> Log:
+    """Read and verify a log; raise DataError for damage or an illegal event, AccessError when it can't be read.
+
+    With `named`, a file that is named after another game is refused too.
+    """
     path = Path(path)
-    return log_of(path, scan(read_bytes(path)))
+    return log_of(path, scan(read_bytes(path)), named)
 
 
 def read_bytes(path: Path) -> bytes:
     """Return the bytes of a log, or of standard input for `-`."""
     if path == STDIN:
+        if sys.stdin is None:
+            raise AccessError("standard input is closed", "a log to read")
         data = sys.stdin.buffer.read(files.MOST_BYTES + 1)
     else:
         with files.telling(path), files.opened(path, files.READ) as fd:
@@ -128,7 +133,8 @@ def damaged(path: Path, damage: Damage) -> DataError:
     """Phrase damage as an error that names file, line and byte."""
     right = damage.right
     if damage.kind == "damage":
-        right = "put a good copy back, or let `tenklog repair` keep what comes before it"
+        before = ", or let `tenklog repair` keep what comes before it" if damage.line > 1 else ""
+        right = f"put a good copy back{before}"
     return DataError(f"{damage.what} (byte {damage.byte})", right, f"{path}:{damage.line}")
 
 

@@ -68,13 +68,18 @@ def cell(value: object) -> str:
 
 
 def _table(output: Output, form: Format) -> str:
-    from tabulate import tabulate  # recording commands don't pay for it
-
     if not output.columns:
         return ""
-    numeric = [all(isinstance(row.get(column), int | None) for row in output.rows) for column in output.columns]
+    right = [all(isinstance(row.get(column), int | None) for row in output.rows) for column in output.columns]
     rows = [[cell(row.get(column)) for column in output.columns] for row in output.rows]
-    heads = [column.replace("_", " ") for column in map(visible, output.columns)]
+    return grid([column.replace("_", " ") for column in output.columns], rows, right, form)
+
+
+def grid(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool], form: Format) -> str:
+    """Return a table (or one in Markdown) of texts; `right` says which columns are flush right."""
+    from tabulate import tabulate  # recording commands don't pay for it
+
+    heads = [visible(head) for head in heads]
     if form == "markdown":
         rows = [[_plain(text) for text in row] for row in rows]
         heads = [_plain(head) for head in heads]
@@ -84,7 +89,7 @@ def _table(output: Output, form: Format) -> str:
             headers=heads,
             tablefmt="github" if form == "markdown" else "simple",
             disable_numparse=True,
-            colalign=["right" if number else "left" for number in numeric] if rows else None,
+            colalign=["right" if flush else "left" for flush in right] if rows else None,
         )
         + "\n"
     )

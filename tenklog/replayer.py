@@ -26,7 +26,9 @@ from tenklog.rules import Ruleset, Value
 from tenklog.state import Ended
 from tenklog.walk import GUESSES, Found, Kind, Settle, Stop, Walked, Walker
 
-__all__ = ["GUESSES", "Divergence", "Kind", "Replay", "Replayed", "Settle", "Status", "TurnCounts", "replay"]
+__all__ = [
+    "GUESSES", "Divergence", "Kind", "Replay", "Replayed", "Rescored", "Settle", "Status", "TurnCounts", "replay",
+]  # fmt: skip
 
 Status = Literal["finished", "abandoned", "unfinished", "stopped"]
 
@@ -58,6 +60,16 @@ class TurnCounts(Struct, frozen=True):
     never_happened: int = 0
 
 
+class Rescored(Struct, frozen=True):
+    """A recorded turn (from 1) whose decisions were all taken over, and that changes the own total otherwise here."""
+
+    turn: int
+    round: int
+    player: str
+    recorded: int
+    replayed: int
+
+
 class Replay(Struct, frozen=True):
     """The outcome under one ruleset; `leaders` only of a game that these rules would have continued."""
 
@@ -70,6 +82,7 @@ class Replay(Struct, frozen=True):
     guesses: int
     turns: TurnCounts
     divergences: list[Divergence]
+    rescored: list[Rescored]
 
 
 class Replayed(Struct, frozen=True):
@@ -126,6 +139,11 @@ def replay(
         guesses=sum(one.guess for one in divergences),
         turns=_counts(walker, there, here),
         divergences=divergences,
+        rescored=[
+            Rescored(one.number, one.round, walker.names[one.turn.seat], one.change, other.change)
+            for _, one, other in _both(walker, there, here)
+            if one.change != other.change
+        ],
     )
     seats = {seat: seat if seat < len(position.seats) else None for seat in range(len(game.position.seats))}
     return Replayed(outcome, walker.log, walker.game, seats)

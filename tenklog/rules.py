@@ -7,6 +7,7 @@ key, the bad value and what would be accepted. Source of every key: the rules pa
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -259,7 +260,7 @@ def parse_change(text: str, rules: Ruleset) -> tuple[str, Value]:
     key, equals, raw = text.partition("=")
     key, raw = key.strip(), raw.strip()
     if not equals or not key or not raw:
-        raise UsageError(f"{_quote(text)} changes nothing", "KEY=VALUE, such as target=5000 or three_pairs=1500")
+        raise UsageError(f"{_quote(text)} gives no value", "KEY=VALUE, such as target=5000 or three_pairs=1500")
     if key in DEFAULTS:
         return key, _typed(key, raw)
     pattern, colon, points = raw.rpartition(":")
@@ -271,7 +272,11 @@ def parse_change(text: str, rules: Ruleset) -> tuple[str, Value]:
             f"unknown setting {_quote(key)}",
             f"{nearest(key, [*DEFAULTS, *rules.scoring])} (a new combination: NAME=PATTERN:POINTS)",
         )
-    return key, _combination(key, value, rules.scoring[key]).points
+    try:
+        return key, _combination(key, value, rules.scoring[key]).points
+    except UsageError:
+        right = f"points such as 500 or 100A, or PATTERN:POINTS, such as {rules.scoring[key].dice}:500"
+        raise UsageError(f"combination {_quote(key)} can't be {_quote(raw)}", right) from None
 
 
 def _is_number(text: str) -> bool:
@@ -341,20 +346,28 @@ def plain(name: str) -> str:
 def card(name: str, *folders: Path) -> Card:
     """Find a ruleset by name, alias or path of a TOML file; raise UsageError listing the known or the candidates.
 
-    Folders of a user's own files are looked at before the presets.
+    A user's own files lie in the folders; one with the name of a preset makes that name ambiguous.
     """
+    return _find(name, folders, ())
+
+
+def _find(name: str, folders: tuple[Path, ...], seen: tuple[Path, ...]) -> Card:
     if name.endswith(".toml") or "/" in name or "\\" in name:
-        return read_card(Path(name), folders)
+        return read_card(Path(name), folders, seen)
     wanted = plain(name)
-    files = {path.stem: path for folder in (PRESETS, *folders) for path in sorted(folder.glob("*.toml"))}
+    files = {path.stem: path for path in card_files(*folders)}
+    if wanted in files and files[wanted].parent != PRESETS and (PRESETS / files[wanted].name).exists():
+        raise UsageError(f"{wanted} is a preset, and {files[wanted]} has its name too", "another name for the file")
     if wanted in files:
-        return read_card(files[wanted], folders)
+        return read_card(files[wanted], folders, seen)
     if wanted in OTHER_GAMES:
         raise UsageError(f"{name} can't be played by these rules: {OTHER_GAMES[wanted]}", "see `tenklog rules list`")
-    cards = {stem: read_card(path, folders) for stem, path in files.items()}
-    called = [stem for stem, found in cards.items() if wanted in map(plain, found.aliases)]
+    called = []
+    for stem, path in files.items():
+        with suppress(TenklogError):  # a file that is no ruleset has no other names
+            called += [stem for alias in read_card(path, folders, seen).aliases if plain(alias) == wanted]
     if len(called) == 1:
-        return cards[called[0]]
+        return read_card(files[called[0]], folders, seen)
     if called:
         raise UsageError(f"{_quote(name)} names several rulesets", "say which: " + ", ".join(called))
     raise UsageError(f"unknown ruleset {_quote(name)}", "known: " + ", ".join(files))
@@ -365,14 +378,10 @@ def preset(name: str) -> Ruleset:
     return card(name).rules
 
 
-def cards(*folders: Path) -> list[Card]:
-    """Return the presets, the main four first, then a user's own."""
-    stems = sorted((path.stem for path in PRESETS.glob("*.toml")), key=_preset_order)
-    own = sorted(path for folder in folders for path in folder.glob("*.toml"))
-    return [
-        *(read_card(PRESETS / f"{stem}.toml", folders) for stem in stems),
-        *(read_card(path, folders) for path in own),
-    ]
+def card_files(*folders: Path) -> list[Path]:
+    """Return the files of the presets, the main four first, then of a user's own."""
+    presets = sorted(PRESETS.glob("*.toml"), key=lambda path: _preset_order(path.stem))
+    return [*presets, *(path for folder in folders for path in sorted(folder.glob("*.toml")))]
 
 
 def _preset_order(stem: str) -> tuple[int, str]:
@@ -380,10 +389,15 @@ def _preset_order(stem: str) -> tuple[int, str]:
     return family, stem
 
 
-def read_card(path: Path, folders: tuple[Path, ...] = (), seen: tuple[str, ...] = ()) -> Card:
-    """Read a ruleset file; raise UsageError, DataError or AccessError naming the file and the key."""
+def read_card(path: Path, folders: tuple[Path, ...] = (), seen: tuple[Path, ...] = ()) -> Card:
+    """Read a ruleset file; raise UsageError, DataError or AccessError naming the file and the key.
+
+    `seen` are the files that are based on this one.
+    """
     import tomllib  # a command that records reads its rules from the log
 
+    if path.resolve() in seen:
+        raise UsageError("based_on goes round in a circle", "a chain that ends at a preset or a whole file", str(path))
     try:
         if path.stat().st_size > 1 << 16:
             raise DataError("is larger than 64 KiB", "a ruleset of a page or two", str(path))
@@ -393,12 +407,12 @@ def read_card(path: Path, folders: tuple[Path, ...] = (), seen: tuple[str, ...] 
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"is no TOML file: {error}", "see `tenklog rules show tiotusen --toml`", str(path)) from None
     try:
-        return _card_of(data, path, folders, seen)
+        return _card_of(data, path, folders, (*seen, path.resolve()))
     except TenklogError as error:
         raise error.at(str(path)) from None
 
 
-def _card_of(data: dict[str, Any], path: Path, folders: tuple[Path, ...], seen: tuple[str, ...]) -> Card:
+def _card_of(data: dict[str, Any], path: Path, folders: tuple[Path, ...], seen: tuple[Path, ...]) -> Card:
     name = data.get("name", path.stem)
     base_name = data.get("based_on")
     if not isinstance(name, str) or not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,63}", name):
@@ -417,11 +431,8 @@ def _card_of(data: dict[str, Any], path: Path, folders: tuple[Path, ...], seen: 
         scoring = {key: Combination(pattern, 0) for key, pattern in CATALOGUE.items()}
         base = Ruleset(name=name, scoring=scoring, **DEFAULTS)
     else:
-        if name in seen or len(seen) > 8:
-            raise UsageError(f"based_on goes round in a circle: {' > '.join((*seen, name))}", "a chain that ends")
-        near = path.parent / f"{plain(base_name)}.toml"
-        own = near if near.is_file() and near != path else None
-        base = (read_card(own, folders, (*seen, name)) if own else card(base_name, *folders)).rules
+        near = path.parent / (base_name if base_name.endswith(".toml") else f"{plain(base_name)}.toml")
+        base = (read_card(near, folders, seen) if near.is_file() else _find(base_name, folders, seen)).rules
     changes: dict[str, Any] = {}
     for key, value in data.items():
         if key in DEFAULTS:

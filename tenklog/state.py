@@ -264,6 +264,8 @@ def steal_ban(position: Position, turn: Turn) -> str:
         return "stealing comes before the turn's first roll"
     if position.ended is not None and position.ended.turn.seat == turn.seat:
         return "nobody steals from oneself"
+    if position.ended is not None and position.ended.dice != position.rules.dice:
+        return "the number of dice has changed since the turn before"
     if loot(position) is None:
         lost = "lost points in a bust" if position.rules.steal == "after-bust" else "banked rolled dice"
         return f"the turn before has not {lost}"

@@ -50,6 +50,10 @@ def play(position: Position, event: events.Event, asserted: bool = True) -> Posi
     return _PLAYS[type(event)](position, turn, event, asserted)
 
 
+def _legal(position: Position) -> str:
+    return f"legal is {' or '.join(legal(position))}"
+
+
 def _at_turn(position: Position, turn: Turn, player: str) -> Seat:
     seat = position.seats[turn.seat]
     if seat.player != player:
@@ -204,7 +208,7 @@ def _bust(position: Position, turn: Turn, event: events.Bust, asserted: bool) ->
         return end_turn(position, turn, "wiped-out" if wiped else "bust", 0)
     if turn.with_dice:
         what = f"{write(turn.roll)} is no bust" if turn.phase == "rolled" else "a bust follows a losing roll by itself"
-        raise IllegalMove(what, ", ".join(legal(position)))
+        raise IllegalMove(what, _legal(position))
     return end_turn(position, turn, "bust", 0)
 
 
@@ -215,7 +219,7 @@ def _steal(position: Position, turn: Turn, event: events.Steal, asserted: bool) 
     _at_turn(position, turn, event.player)
     ban = steal_ban(position, turn)
     if ban:
-        raise IllegalMove(ban, ", ".join(legal(position)))
+        raise IllegalMove(ban, _legal(position))
     taken = loot(position)
     assert taken is not None
     assert position.ended is not None
@@ -230,7 +234,7 @@ def _challenge(position: Position, turn: Turn, event: events.Challenge, asserted
     seat = _at_turn(position, turn, event.player)
     ban = challenge_ban(position, turn)
     if ban:
-        raise IllegalMove(ban, ", ".join(legal(position)))
+        raise IllegalMove(ban, _legal(position))
     if event.opponent not in opponents(position, turn):
         raise IllegalMove(
             f"{event.opponent} is no opponent in play", "challenge " + " or ".join(opponents(position, turn))

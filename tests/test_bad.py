@@ -29,6 +29,11 @@ def prepare(folder: Path) -> None:
         + b"\n"
     )
     (folder / "poem.jsonl").write_text("Roses are red\n")
+    (folder / "shadow" / "rules").mkdir(parents=True)
+    (folder / "shadow" / "rules" / "zilch.toml").write_text('based_on = "farkle"\n')
+    (folder / "circle.toml").write_text('based_on = "./circle.toml"\n')
+    (folder / "crlf.jsonl").write_bytes(b'{"type":"note","seq":1,"text":"a","h":"' + b"0" * 32 + b'"}\r\n')
+    (folder / "bom.jsonl").write_bytes(b'\xef\xbb\xbf{"type":"note","seq":1,"text":"a"}\n')
     (folder / "field.toml").write_text('name = "field"\ntraget = 5000\n')
     (folder / "broken.toml").write_text("name = \n")
 

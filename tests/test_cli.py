@@ -211,6 +211,14 @@ def test_a_written_replay_passes_check_and_stands_as_reported(shell: Shell, tmp_
         assert shell.json(f"show {written}", "show")["standings"] == replay["standings"]
 
 
+def test_every_rescored_turn_is_named_with_both_changes(shell: Shell) -> None:
+    found = shell.json("replay sample_logs/zilch-evening.jsonl --rules farkle", "replay")["games"][0]["replays"][0]
+    assert len(found["rescored"]) == found["turns"]["rescored"] == 9
+    assert all(one["recorded"] != one["replayed"] for one in found["rescored"])
+    text = shell("replay sample_logs/zilch-evening.jsonl --rules farkle")
+    assert text.count("rescored: ") == 9
+
+
 def test_a_replay_that_stops_at_a_guess_exits_with_1(shell: Shell) -> None:
     found = shell.json("replay sample_logs/tiotusen-evening.jsonl --rules zilch --settle stop", "replay", code=1)
     assert found["games"][0]["replays"][0]["status"] == "stopped"
@@ -241,6 +249,52 @@ def test_a_csv_cell_that_a_spreadsheet_would_run_is_made_harmless(shell: Shell) 
     assert "'=HYPERLINK" in out
     assert ",007," in out
     assert ",1e5," in out
+
+
+@pytest.mark.parametrize("line", ["bank 300", "show", "events", "games"])
+def test_a_closed_output_is_quiet_and_what_was_recorded_stays(tmp_path: Path, line: str) -> None:
+    env = os.environ | {"TENKLOG_HOME": str(tmp_path)}
+    tenklog = [sys.executable, "-m", "tenklog"]
+    subprocess.run([*tenklog, "new", "Anna"], env=env, check=True, capture_output=True)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([*tenklog, *line.split()], env=env, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (4, b"")
+    done = subprocess.run(
+        ["sh", "-c", f'exec "{sys.executable}" -m tenklog {line} >&-'], env=env, stderr=subprocess.PIPE, check=False
+    )
+    assert done.returncode == 4
+    assert done.stderr.startswith(b"tenklog: error: standard output is closed")
+    shown = subprocess.run([*tenklog, "show", "--json"], env=env, check=True, capture_output=True)
+    assert json.loads(shown.stdout)["standings"][0]["turns"] == (2 if line.startswith("bank") else 0)
+
+
+def test_one_ruleset_that_is_wrong_hides_no_other(shell: Shell, tmp_path: Path) -> None:
+    folder = tmp_path / "home" / "rules"
+    folder.mkdir(parents=True)
+    (folder / "bad.toml").write_text("nonsense")
+    (folder / "good.toml").write_text('based_on = "tiotusen"\ntarget = 5000\n')
+    assert "good" in shell("rules list", code=1)
+    assert "good is sound" in shell(f"rules check {folder}/bad.toml {folder}/good.toml", code=1)
+    shell("new Anna --rules good")
+    shell("new Anna --rules tio-tusen")
+
+
+def test_check_goes_on_after_what_can_not_be_read(shell: Shell, tmp_path: Path) -> None:
+    shell("new Anna -g good")
+    (tmp_path / "home" / "games" / "folder.jsonl").mkdir()
+    problems = shell.json("check", "check", code=1)["problems"]
+    assert [one["kind"] for one in problems] == ["unreadable"]
+
+
+def test_a_log_under_another_name_is_read_with_a_remark(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    copy = tmp_path / "backup.jsonl"
+    copy.write_bytes(SAMPLES[0].read_bytes())
+    assert cli.run(["fingerprint", str(copy)]) == 0
+    out, err = capsys.readouterr()
+    assert out.count(":") == 1
+    assert "another name" in err
 
 
 def test_a_dry_run_records_nothing(shell: Shell) -> None:

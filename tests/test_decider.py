@@ -61,6 +61,12 @@ def test_by_default_the_smallest_die_of_each_combination_leaves() -> None:
     assert at_table().then("roll 123456, keep 1").log[-1] == events.Keep(3, player="A", dice=(1,))
 
 
+def test_a_keep_that_scores_nothing_has_no_dice_that_leave() -> None:
+    game = at_table("A B", "diecimila").then("roll 133446")
+    assert game.refuses("keep 3") == "a 3 scores nothing; keep 1 (100)"
+    assert game.refuses("keep 3 aside 3") == "a 3 scores nothing; keep 1 (100)"
+
+
 @pytest.mark.parametrize("which", ["all", "best"])
 def test_keep_all_and_keep_best_are_refused_as_any_other_keep_is(which: str) -> None:
     assert at_table().refuses(f"keep {which}") == "there is no roll to keep from; roll the dice first"
@@ -305,8 +311,12 @@ def test_fix_of_a_fixed_event_goes_on() -> None:
 @pytest.mark.parametrize(
     ("given", "asked", "message"),
     [
-        ("", "challenge B", "there are no challenges in these rules (challenge_split is 0); roll, bank, bust"),
-        ("", "steal", "steal is off in these rules; roll, bank, bust"),
+        (
+            "",
+            "challenge B",
+            "there are no challenges in these rules (challenge_split is 0); legal is roll or bank or bust",
+        ),
+        ("", "steal", "steal is off in these rules; legal is roll or bank or bust"),
         ("", "undo", "there is nothing to undo; a move first"),
         ("", "join A", "there is a player A already; a name that nobody has"),
         ("", "leave Z", "there is no player Z; one of A, B"),

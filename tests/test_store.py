@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from evening import at_table, ruleset, start
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -456,6 +456,15 @@ def test_new_ids_are_dates_with_letters_that_are_free(place: Home) -> None:
     assert place.new_id("my-game") == "my-game"
 
 
+def test_an_id_that_is_taken_is_not_drawn_again(place: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = iter((b"\0\0\0\0", b"\0\0\0\0", b"\0\0\0\1"))
+    monkeypatch.setattr(os, "urandom", lambda count: next(drawn))
+    first = place.new_id()
+    place.path(first).write_bytes(b"")
+    assert first.endswith("-bbbb")
+    assert place.new_id().endswith("-bbbc")
+
+
 @pytest.mark.parametrize(
     ("platform", "variables", "expected"),
     [
@@ -551,6 +560,9 @@ times = st.one_of(
 
 
 @given(st.lists(times, max_size=6))
+@example(["2026-11-29T20:15:Z\0.000Z"])
+@example([FORM, "2026-11-29T24:00:00.000Z"])
+@example([FORM, "2026-W48-7T20:15:00.000Z", FORM])
 def test_many_times_are_right_when_each_is(many: list[str]) -> None:
     def right(text: str) -> bool:
         if not re.fullmatch(r"(?a:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)", text):

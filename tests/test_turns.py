@@ -6,6 +6,7 @@ from evening import Evening, at_table, ruleset, start, why_not
 from tenklog import events
 from tenklog.dice import parse
 from tenklog.game import evolve, fold
+from tenklog.state import keeps
 
 # Under `farkle-classic` a one is 100, a five 50, three ones 1000, three others 100 times their face.
 LOSING = {6: "223446", 5: "22346", 4: "2346", 3: "234", 2: "23", 1: "2"}
@@ -36,8 +37,8 @@ def test_a_scoring_roll_must_be_kept_from_before_anything_else() -> None:
     assert game.legal == ["keep"]
     for asked in ("roll 13344", "bank"):
         assert game.refuses(asked) == "1 3 3 4 4 5 is rolled and nothing of it kept; keep 1 5 (150), 1 (100), 5 (50)"
-    assert game.refuses("bust") == "1 3 3 4 4 5 is no bust; keep"
-    assert game.refuses("steal") == "steal is off in these rules; keep"
+    assert game.refuses("bust") == "1 3 3 4 4 5 is no bust; legal is keep"
+    assert game.refuses("steal") == "steal is off in these rules; legal is keep"
 
 
 def test_a_keep_with_a_die_that_no_combination_uses_is_illegal() -> None:
@@ -57,6 +58,15 @@ def test_a_refusal_lists_the_best_keeps_and_counts_the_others() -> None:
                             "1 1 5 5 5 (700), 1 5 5 5 (600) and 9 more")  # fmt: skip
 
 
+def test_a_refusal_of_six_keeps_lists_them_all() -> None:
+    assert (
+        at_table()
+        .then("roll 111111")
+        .refuses("keep 2")
+        .endswith("; keep 1 1 1 1 1 1 (2000), 1 1 1 1 1 (1200), 1 1 1 1 (1100), 1 1 1 (1000), 1 1 (200), 1 (100)")
+    )
+
+
 def test_one_keep_a_roll_a_second_is_refused() -> None:
     game = at_table().then("roll 133445, keep 1")
     assert game.refuses("keep 5") == "already kept 1; undo to change"
@@ -64,6 +74,15 @@ def test_one_keep_a_roll_a_second_is_refused() -> None:
 
 def test_there_is_nothing_to_keep_before_a_roll() -> None:
     assert at_table().refuses("keep 1") == "there is no roll to keep from; roll the dice first"
+
+
+def test_the_legal_keeps_are_listed_while_one_is_due() -> None:
+    game = at_table()
+    assert keeps(game.position, game.turn) == {}
+    game.then("roll 133445")
+    assert keeps(game.position, game.turn) == {(1,): 100, (5,): 50, (1, 5): 150}
+    game.then("keep 1")
+    assert keeps(game.position, game.turn) == {}
 
 
 def test_after_a_keep_one_may_roll_or_bank() -> None:
@@ -137,7 +156,7 @@ def test_a_turn_may_be_written_down_without_dice() -> None:
 
 def test_a_score_sheet_turn_is_over_before_dice_are_thrown() -> None:
     game = at_table().then("roll 133445, keep 1")
-    assert game.refuses("bust") == "a bust follows a losing roll by itself; roll, bank"
+    assert game.refuses("bust") == "a bust follows a losing roll by itself; legal is roll or bank"
 
 
 def test_points_of_a_score_sheet_turn_are_whole_and_not_negative() -> None:
@@ -273,6 +292,12 @@ def test_hot_dice_must_bank_is_treated_as_zero_below_a_minimum() -> None:
     assert (game.turn.points, game.legal) == (400, ["bank"])
     assert game.then("bank").last.outcome == "scoreless"
     assert game.totals["A"] == 0
+
+
+def test_hot_dice_below_a_minimum_must_be_thrown_on_under_roll_on() -> None:
+    game = hot(hot_dice="may-roll", opening_minimum=2000, below_minimum="roll-on")
+    assert game.legal == ["roll"]
+    assert game.refuses("bank") == "1500 is below the opening minimum of 2000 (500 short); roll 6 dice"
 
 
 def test_dice_are_hot_only_when_all_are_set_aside() -> None:
@@ -643,7 +668,7 @@ def test_a_scoreless_throw_of_the_last_die_that_is_not_the_last_must_be_followed
     assert (game.turn.phase, game.turn.dice_left, game.turn.points, game.legal) == ("to-roll", 1, 1100, ["roll"])
     assert game.refuses("bank") == "a last die that scored nothing must be thrown; roll 1 die"
     assert game.refuses("keep 2") == "there is no roll to keep from; roll the dice first"
-    assert game.refuses("bust") == "a bust follows a losing roll by itself; roll"
+    assert game.refuses("bust") == "a bust follows a losing roll by itself; legal is roll"
 
 
 def test_only_the_last_die_is_thrown_again() -> None:
@@ -717,7 +742,7 @@ LOST_100 = f"roll 133446, keep 1, {lose(5)}"
 def test_stealing_is_off_by_default() -> None:
     game = at_table().then(LOST_100)
     assert "steal" not in game.legal
-    assert game.refuses("steal") == "steal is off in these rules; roll, bank, bust"
+    assert game.refuses("steal") == "steal is off in these rules; legal is roll or bank or bust"
 
 
 def test_after_a_bust_one_takes_the_dice_just_thrown_and_the_points_just_lost() -> None:
@@ -734,8 +759,8 @@ def test_after_steal_the_dice_must_be_thrown() -> None:
     assert game.legal == ["roll"]
     assert game.refuses("bank") == "stolen dice must be thrown; roll 5 dice"
     assert game.refuses("roll 123456") == "6 dice rolled, 5 are to be thrown; roll 5 dice"
-    assert game.refuses("bust") == "a bust follows a losing roll by itself; roll"
-    assert game.refuses("steal") == "stealing comes before the turn's first roll; roll"
+    assert game.refuses("bust") == "a bust follows a losing roll by itself; legal is roll"
+    assert game.refuses("steal") == "stealing comes before the turn's first roll; legal is roll"
 
 
 def test_stolen_points_are_lost_in_a_bust_and_may_be_stolen_again() -> None:
@@ -751,7 +776,7 @@ def test_a_stolen_throw_that_loses_at_once_may_be_stolen_again() -> None:
 
 def test_after_a_bust_that_lost_no_points_there_is_nothing_to_steal() -> None:
     game = at_table(steal="after-bust").then(lose(6))
-    assert game.refuses("steal") == "the turn before has not lost points in a bust; roll, bank, bust"
+    assert game.refuses("steal") == "the turn before has not lost points in a bust; legal is roll or bank or bust"
     assert "steal" not in game.legal
 
 
@@ -766,9 +791,9 @@ def test_before_the_first_turn_has_ended_there_is_nothing_to_steal() -> None:
 
 def test_after_bust_takes_nothing_after_a_bank_and_after_bank_nothing_after_a_bust() -> None:
     banked = at_table(steal="after-bust").then("roll 133446, keep 1, bank")
-    assert banked.refuses("steal") == "the turn before has not lost points in a bust; roll, bank, bust"
+    assert banked.refuses("steal") == "the turn before has not lost points in a bust; legal is roll or bank or bust"
     lost = at_table(steal="after-bank").then(LOST_100)
-    assert lost.refuses("steal") == "the turn before has not banked rolled dice; roll, bank, bust"
+    assert lost.refuses("steal") == "the turn before has not banked rolled dice; legal is roll or bank or bust"
 
 
 def test_after_a_bust_of_hot_dice_all_dice_are_taken() -> None:
@@ -783,12 +808,12 @@ def test_only_whoever_plays_next_may_steal() -> None:
 
 def test_stealing_comes_before_the_first_roll() -> None:
     game = at_table(steal="after-bust").then(f"{LOST_100}, roll 133446, keep 1")
-    assert game.refuses("steal") == "stealing comes before the turn's first roll; roll, bank"
+    assert game.refuses("steal") == "stealing comes before the turn's first roll; legal is roll or bank"
 
 
 def test_nobody_steals_from_oneself() -> None:
     game = at_table("A", steal="after-bust").then(LOST_100)
-    assert game.refuses("steal") == "nobody steals from oneself; roll, bank, bust"
+    assert game.refuses("steal") == "nobody steals from oneself; legal is roll or bank or bust"
     left = at_table(steal="after-bust").then(f"{LOST_100}, leave B")
     assert left.to_play == "A"
     assert "steal" not in left.legal
@@ -797,7 +822,7 @@ def test_nobody_steals_from_oneself() -> None:
 def test_a_turn_that_leave_dropped_leaves_nothing_to_steal() -> None:
     game = at_table("A B C", steal="after-bank").then("roll 133446, keep 1, bank, roll 133446, keep 1, leave B")
     assert game.to_play == "C"
-    assert game.refuses("steal") == "the turn before has not banked rolled dice; roll, bank, bust"
+    assert game.refuses("steal") == "the turn before has not banked rolled dice; legal is roll or bank or bust"
 
 
 def test_stolen_points_count_for_every_minimum() -> None:
@@ -857,7 +882,7 @@ def test_there_are_no_challenges_by_default() -> None:
     game = at_table()
     assert "challenge" not in game.legal
     assert game.refuses("challenge B") == (
-        "there are no challenges in these rules (challenge_split is 0); roll, bank, bust"
+        "there are no challenges in these rules (challenge_split is 0); legal is roll or bank or bust"
     )
 
 
@@ -889,12 +914,12 @@ def test_the_penalty_comes_besides_all_that_a_bust_costs() -> None:
 def test_each_player_has_one_challenge_below_the_split_and_one_from_it_on() -> None:
     game = challenging("A B").then("challenge B, bank 1000, challenge A, bank 1000")
     assert "challenge" not in game.legal
-    assert game.refuses("challenge B") == "A has used the challenge below 5000; roll, bank, bust"
+    assert game.refuses("challenge B") == "A has used the challenge below 5000; legal is roll or bank or bust"
     assert game.totals == {"A": 0, "B": 0}
     game.then("bank 5000, bank 0")
     assert "challenge" in game.legal
     game.then("challenge B, bank 50, bank 0")
-    assert game.refuses("challenge B") == "A has used the challenge from 5000; roll, bank, bust"
+    assert game.refuses("challenge B") == "A has used the challenge from 5000; legal is roll or bank or bust"
 
 
 def test_the_own_total_when_announced_decides_not_which_came_first() -> None:
@@ -921,7 +946,7 @@ def test_a_challenge_is_used_even_when_the_turn_scores_nothing() -> None:
 def test_a_challenge_comes_before_the_first_roll() -> None:
     game = challenging().then("roll 133446, keep 1")
     assert game.refuses("challenge B") == (
-        "a challenge comes before the turn's first roll and before a steal; roll, bank"
+        "a challenge comes before the turn's first roll and before a steal; legal is roll or bank"
     )
 
 
@@ -934,7 +959,10 @@ def test_a_challenge_comes_before_the_steal() -> None:
 
 
 def test_one_challenge_a_turn() -> None:
-    assert challenging("A B C").then("challenge B").refuses("challenge C") == "one challenge a turn; roll, bank, bust"
+    assert (
+        challenging("A B C").then("challenge B").refuses("challenge C")
+        == "one challenge a turn; legal is roll or bank or bust"
+    )
 
 
 def test_an_opponent_is_somebody_else_in_play() -> None:
@@ -942,7 +970,7 @@ def test_an_opponent_is_somebody_else_in_play() -> None:
     for nobody in ("A", "C", "D"):
         assert game.refuses(f"challenge {nobody}") == f"{nobody} is no opponent in play; challenge B"
     alone = challenging("A")
-    assert alone.refuses("challenge B") == "there is no opponent; roll, bank, bust"
+    assert alone.refuses("challenge B") == "there is no opponent; legal is roll or bank or bust"
     assert "challenge" not in alone.legal
 
 
@@ -1003,6 +1031,12 @@ def test_a_turn_that_reaches_the_target_exactly_is_exempt_from_the_minimums() ->
     assert (game.totals["A"], game.last.outcome) == (900, "scoreless")
     assert game.then("bank 0, bank 100").totals["A"] == 1000
     assert (game.last.outcome, game.due) == ("banked", "B")
+
+
+@pytest.mark.parametrize("reach", ["at-least", "more-than"])
+def test_otherwise_a_turn_that_hits_the_target_is_not_exempt(reach: str) -> None:
+    game = at_table("A B", reach=reach, target=1000, bank_minimum=300).then("bank 900, bank 0, bank 100")
+    assert (game.totals["A"], game.last.outcome) == (900, "scoreless")
 
 
 def test_a_turn_that_reaches_the_target_exactly_may_stop_under_roll_on() -> None:
@@ -1373,3 +1407,9 @@ def test_a_settled_turn_counts_among_scoreless_turns_and_is_no_bust() -> None:
     first = start("A", rules, origin="replay", of="3:" + "ab" * 16)
     log = [first, *(events.Bank(seq, player="A", points=0, settled=True) for seq in (2, 3))]
     assert fold(log).position.seats[0].total == -50
+
+
+def test_nobody_steals_across_a_change_of_the_number_of_dice() -> None:
+    """Six dice can't be taken over into a game with five, nor may five be a fresh throw on the way to six."""
+    game = at_table("A B", steal="after-bank").then("roll 155234, keep 1, change dice=5, bank")
+    assert game.refuses("steal").startswith("the number of dice has changed since the turn before; ")

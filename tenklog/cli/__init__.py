@@ -61,8 +61,8 @@ EXIT_CODES = """\
 1  the data is bad: a damaged log, a false expect, a replay that stopped at a guess
 2  wrong usage, or an illegal move
 3  try again: the log is locked, or the outcome is unknown (safe to repeat with the same --id)
-4  a file could not be read or written; nothing was recorded
-5  conflict: --expect-seq, or other content under the same --id
+4  a file could not be read or written; nothing was recorded, unless the line says so
+5  conflict: --expect-seq, other content under the same --id, or a file that exists already
 130  interrupted"""
 
 
@@ -125,9 +125,12 @@ def run(args: list[str] | None = None) -> int:
     """Run a command line; print an error as one line on stderr; return the exit code."""
     try:
         code = cli.main(args, prog_name="tenklog", standalone_mode=False)
-        sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except TenklogError as error:
+        if type(error).__name__ == "PipeClosed":
+            # Python would complain once more when it flushes stdout at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            return error.exit_code
         return _fail(str(error), error.exit_code)
     except click.exceptions.Exit as error:
         return error.exit_code
@@ -141,10 +144,6 @@ def run(args: list[str] | None = None) -> int:
         return _fail(error.format_message(), 2)
     except (KeyboardInterrupt, click.Abort):
         return 130
-    except BrokenPipeError:
-        # Python would complain once more when it flushes stdout at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 4
     except OSError as error:
         return _fail(f"{error.filename or 'standard output'}: {error.strerror or error}", 4)
     except Exception as error:

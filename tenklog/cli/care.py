@@ -2,7 +2,19 @@
 
 import click
 
-from tenklog.cli.common import command, emit, find, game_argument, game_option, home, load, output_options, remark
+from tenklog.cli.common import (
+    command,
+    emit,
+    find,
+    game_argument,
+    game_option,
+    home,
+    load,
+    one_of,
+    output_options,
+    remark,
+)
+from tenklog.errors import UsageError
 from tenklog.projections import row
 from tenklog.render import Format, Output, visible
 
@@ -18,6 +30,8 @@ def check(games: tuple[str, ...], game: str | None, head: str | None, form: Form
 
     named = games or ((game,) if game is not None else ())
     paths = [find(one) for one in named] if named else home().games()
+    if head is not None and len(paths) != 1:
+        raise UsageError("--head belongs to one game", "name the game: `tenklog check GAME --head SEQ:H`")
     report = checks.check_all(paths, head)
     rows = [row(problem) for problem in report.problems]
     lines = [visible(problem.line_of_text()) for problem in report.problems]
@@ -39,11 +53,15 @@ def repair(given: str | None, game: str | None, seal: bool, dry_run: bool, form:
     """Copy a damaged log beside itself, then keep what is sound of it; with --seal, seal a hand-written one."""
     from tenklog import store
 
-    done = store.repair(find(given or game), seal=seal, dry_run=dry_run)
+    path = find(one_of(given, game))
+    done = store.repair(path, seal=seal, dry_run=dry_run)
     if dry_run:
         remark("nothing is changed (--dry-run)")
     rows: list[dict[str, object]] = [{"step": step} for step in done]
-    emit(Output(done, ("step",), rows, "\n".join(map(visible, done)) or "Nothing to repair."), form)
+    text = "\n".join(map(visible, done)) or "Nothing to repair."
+    if not done and not load(str(path)).sealed:
+        text = "Nothing to repair; --seal gives the log its hashes, so that it can be written to."
+    emit(Output(done, ("step",), rows, text), form)
 
 
 @command("fingerprint", example="tenklog fingerprint")
@@ -51,6 +69,6 @@ def repair(given: str | None, game: str | None, seal: bool, dry_run: bool, form:
 @output_options
 def fingerprint(given: str | None, game: str | None, form: Format) -> None:
     """Print SEQ:H of the last event: two people who read out the same one hold the same game."""
-    log = load(given or game)
+    log = load(one_of(given, game))
     found = {"game": log.game.start.game, "fingerprint": log.fingerprint}
     emit(Output(found, ("game", "fingerprint"), [dict(found)], log.fingerprint), form)

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class PipeClosed(AccessError):
+    """Whoever read standard output has read enough; nothing is said about it."""
+
+
 class Command(click.Command):
     """A command to which names and amounts that begin with `-` can be given as a person types them.
 
@@ -89,7 +93,12 @@ def output_options(function: F) -> F:
 def game_option(function: F) -> F:
     """Add `-g GAME`."""
     return click.option(
-        "-g", "--game", "game", envvar="TENKLOG_GAME", metavar="GAME", help="Which game (default: the current one)."
+        "-g",
+        "--game",
+        "game",
+        envvar="TENKLOG_GAME",
+        metavar="GAME",
+        help="Which game (also TENKLOG_GAME; default: the current one).",
     )(function)
 
 
@@ -103,14 +112,18 @@ def rules_option(function: F) -> F:
     function = click.option(
         "--set", "sets", multiple=True, metavar="K=V", help="Change a setting or a combination (repeatable)."
     )(function)
-    return click.option("--rules", "name", metavar="R", help="A preset, or a TOML file of your own.")(function)
+    return click.option(
+        "--rules", "name", metavar="R", help="A preset, or a TOML file of your own (default tiotusen)."
+    )(function)
 
 
 def record_options(function: F) -> F:
     """Add the options of every command that writes to a game."""
     for option in (
         click.option("--dry-run", is_flag=True, help="Say what would be recorded, and record nothing."),
-        click.option("--timeout", type=click.FloatRange(0, 3600), default=10.0, help="Seconds to wait for the lock."),
+        click.option(
+            "--timeout", type=click.FloatRange(0, 3600), default=10.0, help="Seconds to wait for the lock (default 10)."
+        ),
         click.option("--expect-seq", type=click.IntRange(min=1), metavar="N", help="Only if the last event is N."),
         click.option("--id", "key", metavar="KEY", help="Makes repeating this very command harmless."),
     ):
@@ -148,11 +161,22 @@ def find(game: str | None) -> "Path":
     return place.find(game) if game is not None else place.current()
 
 
+def one_of(given: str | None, game: str | None) -> str | None:
+    """Return the game that the argument or `-g` names; raise UsageError when they name two."""
+    source = click.get_current_context().get_parameter_source("game")
+    if given is not None and game not in (None, given) and source == click.core.ParameterSource.COMMANDLINE:
+        raise UsageError(f"{given} and -g {game} name two games", "one of them")
+    return given if given is not None else game
+
+
 def load(game: str | None) -> "Log":
     """Read a game, and say on stderr what its log leaves out."""
-    from tenklog import store
+    from tenklog import reading
 
-    log = store.read(find(game))
+    path = find(game)
+    log = reading.read(path, named=False)
+    if wrong := reading.misnamed(path, log.game.start):
+        remark(f"{path} {wrong}")
     if log.torn:
         remark(log.torn)
     return log
@@ -167,6 +191,8 @@ def remark(text: str) -> None:
 def emit(output: Output, form: Format) -> None:
     """Print to stdout; the only place that does."""
     text = render(output, form)
+    if sys.stdout is None:
+        raise AccessError("standard output is closed", "what was recorded stays recorded")
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -174,18 +200,20 @@ def emit(output: Output, form: Format) -> None:
         sys.stdout.write(text.encode("ascii", "backslashreplace").decode())
         sys.stdout.flush()
     except BrokenPipeError:
-        raise
+        raise PipeClosed("standard output was closed") from None
     except OSError as error:
         raise AccessError(f"standard output: {error.strerror}", "what was recorded stays recorded") from None
 
 
 def record(asked: "Asked", form: Format, **options: Any) -> None:
     """Append what a command asks for to its game, and tell the table."""
-    from tenklog import store
+    from tenklog import events, store
     from tenklog.narrate import story
     from tenklog.projections import STANDING, row
     from tenklog.projections import record as answer
 
+    if options["key"] is not None:
+        options["key"] = events.text(options["key"], "id", 128)
     path = find(options["game"])
     if options["dry_run"]:
         from tenklog.decider import draft
@@ -210,13 +238,15 @@ def record(asked: "Asked", form: Format, **options: Any) -> None:
     emit(Output(document, STANDING, [row(one) for one in document.show.standings], "\n".join(lines)), form)
 
 
-def whole(text: str, what: str, low: int = 0) -> int:
+def whole(text: str, what: str, low: int = 0, such_as: int = 350) -> int:
     """Read a whole number; raise UsageError for anything but ASCII digits (after a minus, with `low` below 0)."""
     digits = text.replace("\u2212", "-")
     sign = -1 if digits.startswith("-") and low < 0 else 1
     digits = digits.removeprefix("-") if sign < 0 else digits
     if not (digits.isascii() and digits.isdigit() and len(digits) <= 15):
-        right = "a whole number, such as 350 or -50" if low < 0 else "a whole number from 0, such as 350"
+        right = "a whole number, such as 350 or -50" if low < 0 else f"a whole number from 0, such as {such_as}"
+        if digits.isascii() and digits.isdigit():
+            raise UsageError(f"{text!r} is too large a number of {what}", "at most 15 digits")
         raise UsageError(f"{text!r} is no number of {what}", right)
     return sign * int(digits)
 

@@ -3,11 +3,11 @@
 import click
 
 from tenklog import dice, narrate, projections, state
-from tenklog.cli.common import command, emit, game_argument, home, load, output_options, remark
+from tenklog.cli.common import command, emit, game_argument, home, load, one_of, output_options, remark
 from tenklog.errors import TenklogError, UsageError
 from tenklog.events import AnyEvent
 from tenklog.game import Game, fold
-from tenklog.render import Format, Output, render, visible
+from tenklog.render import Format, Output, grid, render, visible
 
 
 @command("show", example="tenklog show --at 12")
@@ -16,7 +16,7 @@ from tenklog.render import Format, Output, render, visible
 @output_options
 def show(given: str | None, game: str | None, at: str | None, form: Format) -> None:
     """Show the standings with what each still needs, whose turn it is and what is legal."""
-    log = load(given or game)
+    log = load(one_of(given, game))
     folded = log.game if at is None else _at(log.events, at)
     document = projections.show(folded)
     rows = [projections.row(one) for one in document.standings]
@@ -79,31 +79,35 @@ def _rules_line(game: Game) -> str:
 @output_options
 def sheet(given: str | None, game: str | None, form: Format) -> None:
     """Show the score sheet: each round with what every player's turn changed, and the running total."""
-    document = projections.sheet(load(given or game).game)
+    document = projections.sheet(load(one_of(given, game)).game)
+    if form in ("table", "markdown"):
+        head = f"{visible(document.game)}, {visible(document.rules)}\n\n" if form == "table" else ""
+        emit(Output(document, text=head + _wide(document, form).rstrip("\n")), "table")
+        return
     flat = [{"round": one.round, **projections.row(entry)} for one in document.rounds for entry in one.entries]
-    columns = ("round", "player", "posted", "total", "outcome")
-    emit(Output(document, columns, flat, _sheet_text(document)), form)
+    emit(Output(document, ("round", "player", "posted", "total", "outcome"), flat), form)
 
 
 MARKS = {"bust": "bust", "wiped-out": "wiped out", "won": "won", "left": "left", "settled": "settled"}
 
 
-def _sheet_text(document: projections.Sheet) -> str:
-    from tabulate import tabulate
+def _wide(document: projections.Sheet, form: Format) -> str:
+    """Lay the sheet out with a row a round: for each player what the turn changed, and the running total."""
+    cells = [{entry.player: entry for entry in one.entries} for one in document.rounds]
+    columns = []
+    for player in document.players:
+        entries = [row.get(player) for row in cells]
+        posted = [_posted(entry) if entry else "" for entry in entries]
+        totals = [str(entry.total) if entry else "" for entry in entries]
+        width = max(map(len, totals), default=0)
+        columns.append([f"{left}  {right:>{width}}" for left, right in zip(posted, totals, strict=True)])
+    rows = [[str(one.round), *(column[number] for column in columns)] for number, one in enumerate(document.rounds)]
+    return grid(["round", *document.players], rows, [True] * (1 + len(columns)), form)
 
-    rows = []
-    for one in document.rounds:
-        cells = dict.fromkeys(document.players, ("", ""))
-        for entry in one.entries:
-            mark = MARKS.get(entry.outcome, "")
-            posted = str(entry.posted) if entry.posted or not mark else ""
-            cells[entry.player] = (" ".join(filter(None, [mark, posted])), str(entry.total))
-        rows.append([str(one.round), *(text for pair in cells.values() for text in pair)])
-    heads = ["round", *(text for player in document.players for text in (visible(player), "total"))]
-    table = tabulate(
-        rows, heads, tablefmt="simple", disable_numparse=True, colalign=["right"] * len(heads) if rows else None
-    )
-    return f"{visible(document.game)}, {visible(document.rules)}\n\n{table}"
+
+def _posted(entry: projections.Entry) -> str:
+    mark = MARKS.get(entry.outcome, "")
+    return " ".join(filter(None, [mark, str(entry.posted) if entry.posted or not mark else ""]))
 
 
 @command("events", example="tenklog events")
@@ -111,14 +115,23 @@ def _sheet_text(document: projections.Sheet) -> str:
 @output_options
 def events(given: str | None, game: str | None, form: Format) -> None:
     """List the events of a game; those that were taken back are marked."""
-    log = load(given or game)
+    log = load(one_of(given, game))
     rows = projections.event_rows(log.events, log.game)
     if form in ("json", "jsonl"):
         lines = [projections.plain_json(event) for event in log.events]
         emit(Output(lines, (), [line for line in lines if isinstance(line, dict)]), form)
         return
     flat = [projections.row(one) | {"undone": not one.standing and one.type != "undo"} for one in rows]
-    emit(Output(rows, ("seq", "time", "type", "player", "text", "undone"), flat), form)
+    columns = ["seq", "time", "type", "player", "undone", "text"]
+    if form in ("table", "markdown"):
+        flat = [one | {"time": _short(one["time"])} for one in flat]
+        columns = [one for one in columns if one not in ("time", "undone") or any(row[one] for row in flat)]
+    emit(Output(rows, columns, flat), form)
+
+
+def _short(time: object) -> str:
+    """Write a time for people: to the second, still UTC."""
+    return str(time or "")[:19].replace("T", " ")
 
 
 @command("games", example="tenklog games")
@@ -139,8 +152,13 @@ def games(form: Format) -> None:
             continue
         rows.append(projections.game_row(log.game, current))
     columns = projections.GameRow.__struct_fields__
+    flat = [projections.row(one) for one in rows]
+    if form in ("table", "markdown"):
+        columns = ("current", "game", "title", "rules", "players", "status", "round", "leaders")
+        columns = tuple(one for one in columns if one != "title" or any(row["title"] for row in flat))
+        flat = [one | {"current": "*" if one["current"] else "", "title": one["title"] or ""} for one in flat]
     text = None if rows else "No games yet. Begin one: tenklog new Anna Ben"
-    emit(Output(rows, columns, [projections.row(one) for one in rows], text), form)
+    emit(Output(rows, columns, flat, text), form)
     if bad:
         click.get_current_context().exit(1)
 

@@ -45,12 +45,12 @@ def undo(why: str | None, form: Format, **options: Any) -> None:
 
 @command("fix", example="tenklog fix 7 133445")
 @click.argument("seq", metavar="SEQ")
-@click.argument("value", nargs=-1, metavar="DICE|POINTS|bust")
+@click.argument("value", nargs=-1, required=True, metavar="DICE|POINTS|bust")
 @click.option("--aside", metavar="DICE", help="Which dice leave the table, under one-per-combination.")
 @record_options
 def fix(seq: str, value: tuple[str, ...], aside: str | None, form: Format, **options: Any) -> None:
     """Correct an earlier roll or keep (its dice) or a score-sheet turn (its points); all that came later stays."""
-    number, text = whole(seq, "an event"), " ".join(value)
+    number, text = whole(seq, "an event", such_as=7), " ".join(value)
     leaves = None if aside is None else dice.parse(aside)
     if text == "bust":
         asked = decider.Fix(number)

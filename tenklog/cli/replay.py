@@ -8,7 +8,9 @@ import click
 
 from tenklog.cli.common import command, emit, game_option, load, output_options, remark, ruleset
 from tenklog.errors import TenklogError, UsageError
+from tenklog.home import check_id
 from tenklog.render import Format, Output, render, visible
+from tenklog.rules import plain
 
 if TYPE_CHECKING:
     from tenklog.compare import Comparison, GameReplays
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
     from tenklog.store import Log
 
 COLUMNS = (
-    "game", "rules", "status", "winners", "leaders", "guesses", "same", "rescored", "settled", "never_happened",
+    "game", "rules", "status", "winners", "leaders", "total", "settle", "guesses", "same", "rescored", "settled",
+    "never_happened",
 )  # fmt: skip
 
 
@@ -55,6 +58,8 @@ def replay(
     from tenklog.replayer import replay as play_again
     from tenklog.rules import parse_change
 
+    if dry_run and write is None:
+        raise UsageError("--dry-run without --write", "--write FILE|DIR, or neither")
     if not names and not sets:
         raise UsageError("no rules to replay under", "--rules R, such as --rules zilch, or --set K=V")
     asked: list[tuple[str, Ruleset | None]] = [
@@ -94,11 +99,14 @@ def replay(
 def _new_name(write: str | None, log: "Log", rules: str, games: int, rulesets: int) -> str | None:
     if write is None:
         return None
-    if write.endswith(".jsonl"):
+    path = Path(write)
+    if path.suffix == ".jsonl":
         if games > 1 or rulesets > 1:
             raise UsageError(f"{write} holds one game", "a folder for several games or rulesets")
-        return Path(write).stem
-    return f"{log.game.start.game[:40]}-{Path(rules).stem}"[:64].rstrip("-")
+        return check_id(path.stem)
+    if path.suffix and not path.is_dir():
+        raise UsageError(f"{write} is no log's name", "a file that ends in .jsonl, or a folder")
+    return check_id(f"{log.game.start.game[:40]}-{plain(Path(rules).stem)}"[:64].rstrip("-"))
 
 
 def _write(target: Path, replays: "list[Replayed]", dry_run: bool) -> None:
@@ -121,6 +129,8 @@ def _rows(document: "Comparison") -> list[dict[str, object]]:
             "status": found.status,
             "winners": found.winners,
             "leaders": found.leaders,
+            "total": max((one.total for one in found.standings if not one.left), default=None),
+            "settle": found.settle,
             "guesses": found.guesses,
             "same": found.turns.same,
             "rescored": found.turns.rescored,
@@ -170,6 +180,15 @@ def _game_text(one: "GameReplays", whole: bool) -> str:
                 f"{turns.never_happened} never happened."
             )
             lines += map(visible, _divergences(found.divergences))
+            told = {part.turn for part in found.divergences}
+            lines += [
+                visible(
+                    f"        rescored: {part.player}'s turn in round {part.round}, {part.recorded:+} there, "
+                    f"{part.replayed:+} here."
+                )
+                for part in found.rescored
+                if part.turn not in told
+            ]
     return "\n".join(lines)
 
 

@@ -1,15 +1,16 @@
 """Rules: this module has the commands about rulesets, and the one that scores dice."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
 from tenklog import cards, dice
-from tenklog.cli.common import command, emit, home, output_options, rules_option, ruleset
+from tenklog.cli.common import command, emit, home, output_options, remark, rules_option, ruleset
+from tenklog.errors import TenklogError
 from tenklog.projections import row
 from tenklog.render import Format, Output, visible
-from tenklog.rules import Ruleset, card, change, differences, parse_change, read_card, shown, write_toml
-from tenklog.rules import cards as all_cards
+from tenklog.rules import Ruleset, card, card_files, change, differences, parse_change, read_card, shown, write_toml
 
 
 @click.group("rules", context_settings={"help_option_names": ["-h", "--help"]})
@@ -24,12 +25,13 @@ def rules() -> None:
 @output_options
 def list_rules(form: Format) -> None:
     """List the presets and your own rulesets."""
-    found = [cards.rules_row(one) for one in all_cards(home().rules)]
+    found, wrong = _read(card_files(home().rules))
     columns = ("name", "title", "target", "aliases")
     emit(
         Output(found, columns if form == "table" else cards.RulesRow.__struct_fields__, [row(one) for one in found]),
         form,
     )
+    _give_up_on(wrong)
 
 
 @command("show", example="tenklog rules show zilch", group=rules)
@@ -78,10 +80,29 @@ def diff(old: str, new: str, sets: tuple[str, ...], form: Format) -> None:
 @output_options
 def check(files: tuple[str, ...], form: Format) -> None:
     """Check ruleset files of your own."""
-    found = [read_card(Path(file), (home().rules,)) for file in files]
-    rows = [row(cards.rules_row(one)) for one in found]
-    text = "\n".join(f"{visible(file)}: {one.rules.name} is sound." for file, one in zip(files, found, strict=True))
-    emit(Output([cards.rules_row(one) for one in found], cards.RulesRow.__struct_fields__, rows, text), form)
+    found, wrong = _read(map(Path, files))
+    text = "\n".join(f"{one.name} is sound." for one in found)
+    emit(Output(found, cards.RulesRow.__struct_fields__, [row(one) for one in found], text), form)
+    _give_up_on(wrong)
+
+
+def _read(files: Iterable[Path]) -> tuple[list[cards.RulesRow], list[TenklogError]]:
+    """Read ruleset files; return those that are sound, and what is wrong with the others."""
+    found, wrong = [], []
+    for file in files:
+        try:
+            found.append(cards.rules_row(read_card(file, (home().rules,))))
+        except TenklogError as error:
+            wrong.append(error)
+    return found, wrong
+
+
+def _give_up_on(wrong: list[TenklogError]) -> None:
+    """Say what is wrong with all but the last of some files, and end with the last."""
+    for error in wrong[:-1]:
+        remark(f"error: {error}")
+    if wrong:
+        raise wrong[-1]
 
 
 @command("table", example="tenklog rules table tiotusen --csv", group=rules)

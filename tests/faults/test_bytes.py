@@ -55,6 +55,7 @@ def test_a_hole_of_zeros_in_the_last_line_is_torn(log: Path) -> None:
         for end in range(first + 2, len(whole) + 1):
             found = scan(whole[:first] + bytes(end - first) + whole[end:])
             assert (found.damage, found.size, len(found.torn)) == (None, start, len(whole) - start)
+            assert found.ended
 
 
 def test_a_hole_of_zeros_before_the_last_line_is_damage(log: Path) -> None:
@@ -65,6 +66,15 @@ def test_a_hole_of_zeros_before_the_last_line_is_damage(log: Path) -> None:
         damage = scan(whole[:first] + bytes(4) + whole[first + 4 :]).damage
         assert damage is not None
         assert (damage.line, damage.byte) == (line, start)
+
+
+@pytest.mark.parametrize("tail", [b"", b"{", b'{"type":"note","se', bytes(9), b'{"type":"no\0\0\0\0\n'])
+def test_damage_stays_damage_before_a_tail_that_is_torn(log: Path, tail: bytes) -> None:
+    whole = log.read_bytes()
+    for place in range(0, len(whole), 7):
+        damage = scan(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :] + tail).damage
+        assert damage is not None
+        assert damage.line == whole[:place].count(b"\n") + 1
 
 
 def test_every_flipped_bit_is_found_and_its_line_named(log: Path) -> None:

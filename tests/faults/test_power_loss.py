@@ -4,7 +4,7 @@ A hypothesis state machine drives the real `store.append` on a simulated disk. T
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -196,6 +196,34 @@ def run(machine: type[Evening], runs: int, *phases: Phase) -> None:
 
 def test_what_was_acknowledged_survives_every_fault() -> None:
     run(Evening, 150)
+
+
+@pytest.fixture
+def evening() -> Iterator[Evening]:
+    """Return the machine to be driven by hand."""
+    machine = Evening()
+    yield machine
+    machine.teardown()
+
+
+@pytest.mark.parametrize("salt", range(12))
+def test_a_game_whose_writer_died_before_its_name_was_synced_is_as_safe_as_any(evening: Evening, salt: int) -> None:
+    evening.begin(fault=Fault("kill", "fsync", 1, salt))
+    assert not evening.begun
+    evening.attempt("key", Fault(), Note("x"))
+    evening.begun = "key" in evening.acknowledged
+    assert evening.begun
+    evening.power_loss(salt=salt)
+
+
+def test_what_was_cut_off_survives_a_power_loss_too(evening: Evening) -> None:
+    evening.begin(fault=Fault())
+    for salt in range(40):
+        evening.attempt(f"lost-{salt}", Fault("kill", "fsync", 0, salt), Note("x" * 90))
+        evening.power_loss(salt=salt)
+        evening.attempt(f"key-{salt}", Fault(), Note("y"))
+        evening.power_loss(salt=salt + 1)
+    assert len(evening.evidence) > 5
 
 
 def nothing(*_: Any, **__: Any) -> None:
