@@ -5,10 +5,11 @@ makes durable what a dead one left, reads and verifies everything, decides on th
 call; it returns when the disk holds it. A log is never added to while anything in it is unsound.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from types import TracebackType
 from typing import cast
 
 from msgspec import Struct
@@ -20,7 +21,7 @@ from tenklog.errors import AccessError, Busy, Conflict, DataError, TenklogError,
 from tenklog.events import AnyEvent
 from tenklog.files import Lock, telling
 from tenklog.game import Game, evolve, fold
-from tenklog.home import STDIN, Home, default_home
+from tenklog.home import Home, default_home
 from tenklog.lines import MOST_EVENTS, MOST_LINE, Scan, scan, seal_all
 from tenklog.reading import (
     MOST_WHOLE_GAME,
@@ -75,7 +76,7 @@ def append(
     was another one or the log is not at `expect_seq`; Busy when the lock was not free within `timeout` seconds or the
     outcome is unknown; AccessError when nothing could be written; and whatever `read` and `decide` raise.
     """
-    with _writing(path, timeout) as (held, fd):
+    with _Writing(path, timeout) as (held, fd):
         found, healed = _sound(path, fd, held)
         log = log_of(path, found)
         first = next((n for n, event in enumerate(log.events) if event.id == id), None) if id is not None else None
@@ -94,7 +95,7 @@ def append(
             after = evolve(after, event)
         lines = found.lines[: first + len(there)]
         if fresh:
-            _check_room(log, fresh)
+            _check(log, fresh)
             new = _seal(fresh, lines[-1][-34:-2])
             _write(path, fd, held, found.size, b"".join([line + b"\n" for line in new]))
             lines += new
@@ -111,23 +112,37 @@ def _stamped(drafted: list[AnyEvent], time: str, key: str | None) -> list[AnyEve
     return stamped
 
 
-@contextmanager
-def _locked(path: Path, timeout: float) -> Iterator[Lock]:
-    """Hold the lock of a log that exists."""
-    if path == STDIN:
+class _Writing:
+    """Hold, inside `with`, the lock of a log that exists, and the log open to append."""
+
+    def __init__(self, path: Path, timeout: float) -> None:
+        self.place = _writable(path)
+        self.lock = Lock(self.place, timeout, beside=True)
+        self.log = files.opened(self.place, files.APPEND, refuse_links=True)
+
+    def __enter__(self) -> tuple[Lock, int]:
+        held = self.lock.__enter__()
+        try:
+            with telling(self.place):
+                return held, self.log.__enter__()
+        except BaseException:
+            self.lock.__exit__(None, None, None)
+            raise
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            self.log.__exit__(kind, error, trace)
+        finally:
+            self.lock.__exit__(kind, error, trace)
+        if error is not None:
+            telling(self.place).__exit__(kind, error, trace)
+
+
+def _writable(path: Path) -> str:
+    place = str(path)
+    if place == "-":
         raise UsageError("standard input can't be written to", "a game of the home folder, or the path of a log")
-    with telling(path):
-        if not files.exists(path):
-            raise FileNotFoundError(2, "")  # before there is a lock for it
-        with Lock(path, timeout) as held:
-            yield held
-
-
-@contextmanager
-def _writing(path: Path, timeout: float) -> Iterator[tuple[Lock, int]]:
-    """Hold the lock of a log that exists, and the log open to append."""
-    with _locked(path, timeout) as held, files.opened(path, files.APPEND, refuse_links=True) as fd:
-        yield held, fd
+    return place
 
 
 def _sound(path: Path, fd: int, held: Lock) -> tuple[Scan, str]:
@@ -198,25 +213,26 @@ def _differ(one: events.Event, other: events.Event) -> bool:
     return replace(one, time=None, id=None) != replace(other, time=None, id=None)
 
 
-def _check_room(log: Log, fresh: list[AnyEvent]) -> None:
+def _check(log: Log, fresh: list[AnyEvent]) -> None:
+    """Make sure that the log with these events can be read again; raise UsageError otherwise."""
     if log.seq + len(fresh) > MOST_EVENTS:
         raise UsageError(f"the log has {log.seq} events", f"at most {MOST_EVENTS}")
     if len(whole_game_changes(log.events + fresh)) > MOST_WHOLE_GAME:
         raise UsageError("one rule change for the whole game too many", f"at most {MOST_WHOLE_GAME} in a log")
-
-
-def _seal(fresh: list[AnyEvent], previous: bytes) -> list[bytes]:
-    """Return the sealed lines of new events, sure that they can be read again; raise UsageError otherwise."""
-    lines = []
     for event in fresh:
         try:
-            line = events.encode(event)
-            events.decode(line)
+            events.decode(events.encode(event))
         except UnicodeEncodeError:
             raise UsageError("what was asked for is not UTF-8 text", "text of readable characters") from None
         except DataError as error:
             raise UsageError(f"what was asked for can't be recorded: {error.what}", error.right) from None
-        line = events.seal(line, previous)
+
+
+def _seal(fresh: list[AnyEvent], previous: bytes) -> list[bytes]:
+    """Return the sealed lines of new events; raise UsageError for one that is too long."""
+    lines = []
+    for event in fresh:
+        line = events.seal(events.encode(event), previous)
         if len(line) > MOST_LINE:
             raise UsageError(f"an event of {len(line)} bytes", f"at most {MOST_LINE}")
         previous = line[-34:-2]
@@ -226,33 +242,37 @@ def _seal(fresh: list[AnyEvent], previous: bytes) -> list[bytes]:
 
 def _write(path: Path, fd: int, held: Lock, size: int, data: bytes) -> None:
     """Add bytes to a log of this size, and return when the disk holds them."""
-    unknown = Busy(
-        f"{path}: it is unknown whether the disk holds what was written", "repeat the command with the same --id"
-    )
     held.mark(size)
     try:
         files.write(fd, data)
     except OSError as error:
-        _take_back(fd, size, unknown)
+        _take_back(path, fd, size)
         raise AccessError(f"nothing was recorded: {error.strerror}", "room on the disk", str(path)) from None
     try:
         files.sync(fd)
         all_there = files.holds(path, fd, size + len(data))
     except OSError:
-        _take_back(fd, size, unknown)
-        raise unknown from None
+        _take_back(path, fd, size)
+        raise _unknown(path) from None
     if not all_there:
-        raise unknown  # somebody wrote without the lock, or put another file in its place
-    with suppress(OSError):
+        raise _unknown(path)  # somebody wrote without the lock, or put another file in its place
+    try:  # noqa: SIM105
         held.mark(None)
+    except OSError:
+        pass
 
 
-def _take_back(fd: int, size: int, unknown: Busy) -> None:
+def _unknown(path: Path) -> Busy:
+    what = f"{path}: it is unknown whether the disk holds what was written"
+    return Busy(what, "repeat the command with the same --id")
+
+
+def _take_back(path: Path, fd: int, size: int) -> None:
     """Cut off what was written last; the dirty mark stays, so whoever writes next makes sure of the rest."""
     try:
         files.truncate(fd, size)
     except OSError:
-        raise unknown from None
+        raise _unknown(path) from None
 
 
 # -- whole logs -------------------------------------------------------------------------------------------------------
@@ -271,7 +291,7 @@ def begin(place: Home, start: events.Start, *, now: Callable[[], str] = utc_now)
     except Conflict:
         if start.id is None:
             raise
-    with _writing(path, 10.0) as (held, fd):
+    with _Writing(path, 10.0) as (held, fd):
         first = log_of(path, _sound(path, fd, held)[0]).start
     if first.id != start.id or _differ(_unordered(first), _unordered(start)):
         raise Conflict(f"the game {start.game} was begun by another command", "a new id")
@@ -328,7 +348,7 @@ def repair(path: Path, *, seal: bool = False, dry_run: bool = False, timeout: fl
     """
     if dry_run:
         return _plan(path, read_bytes(path), seal)[0]
-    with _locked(path, timeout) as held:
+    with telling(path), Lock(_writable(path), timeout, beside=True) as held:
         with files.opened(path, files.APPEND, refuse_links=True) as fd:
             data = files.read(fd)
         steps, lines = _plan(path, data, seal)

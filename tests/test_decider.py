@@ -180,6 +180,8 @@ def test_fix_corrects_a_keep_and_writes_the_asserted_points_anew() -> None:
 def test_fix_corrects_which_dice_left() -> None:
     game = at_table("A B", "diecimila").then("roll 122256, keep all, roll 134, fix 3 keep 12225 aside 125")
     assert next(event for event in standing(game) if isinstance(event, events.Keep)).aside == (1, 2, 5)
+    by_default = at_table("A B", "diecimila").then("roll 123456, keep all aside 4, fix 3 keep 123456")
+    assert standing(by_default)[-1] == events.Keep(5, player="A", dice=(1, 2, 3, 4, 5, 6), aside=(1,))
     straight = at_table("A B", "diecimila").then("roll 123456, keep all, roll 13466, fix 3 keep 123456 aside 6")
     assert next(event for event in standing(straight) if isinstance(event, events.Keep)).aside == (6,)
 
