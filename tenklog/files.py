@@ -10,7 +10,8 @@ import os
 import stat
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -18,8 +19,23 @@ from tenklog.errors import AccessError, Busy, DataError
 
 if sys.platform == "win32":
     import msvcrt
+
+    def _pread(fd: int, size: int, offset: int) -> bytes:
+        os.lseek(fd, offset, os.SEEK_SET)
+        return os.read(fd, size)
+
+    def _pwrite(fd: int, data: bytes, offset: int) -> int:
+        os.lseek(fd, offset, os.SEEK_SET)
+        return os.write(fd, data)
 else:
     import fcntl
+
+    def _pread(fd: int, size: int, offset: int) -> bytes:
+        return os.pread(fd, size, offset)
+
+    def _pwrite(fd: int, data: bytes, offset: int) -> int:
+        return os.pwrite(fd, data, offset)
+
 
 MOST_BYTES = 64 << 20
 # What a platform lacks is 0 there: Windows knows neither links nor pipes as POSIX does, POSIX no text mode.
@@ -30,24 +46,23 @@ IN_PLACE = os.O_RDWR
 _FULL_SYNC = None if sys.platform == "win32" else getattr(fcntl, "F_FULLFSYNC", None)
 
 
-class telling:  # noqa: N801  (reads as the function that it was, at a third of the cost)
-    """Turn an OSError inside `with` into an AccessError that names the file and says what would be right."""
+def told(error: OSError, path: Path | str, right: str = "") -> AccessError:
+    """Return an OSError as the error that names the file and says what would be right."""
+    what = {
+        errno.ELOOP: "is a symbolic link, and logs are plain files",
+        errno.ENOENT: "there is no such file",
+        errno.EISDIR: "is a folder, and a log is a plain file",
+    }.get(error.errno or 0, f"{error.strerror or error}")
+    return AccessError(what, right, str(path))
 
-    def __init__(self, path: Path | str, right: str = "") -> None:
-        self.path = path
-        self.right = right
 
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, _: TracebackType | None) -> None:
-        if isinstance(error, OSError):
-            what = {
-                errno.ELOOP: "is a symbolic link, and logs are plain files",
-                errno.ENOENT: "there is no such file",
-                errno.EISDIR: "is a folder, and a log is a plain file",
-            }.get(error.errno or 0, f"{error.strerror or error}")
-            raise AccessError(what, self.right, str(self.path)) from None
+@contextmanager
+def telling(path: Path | str, right: str = "") -> Iterator[None]:
+    """Turn an OSError inside `with` into what `told` makes of it."""
+    try:
+        yield
+    except OSError as error:
+        raise told(error, path, right) from None
 
 
 # -- opening, reading, writing ----------------------------------------------------------------------------------------
@@ -140,14 +155,10 @@ def rewrite(path: Path, data: bytes, offset: int) -> None:
         write(fd, data[offset:])
 
 
-def holds(path: Path | str, fd: int, size: int | None = None) -> bool:
-    """Tell whether a path still names the open file (and that it has this size)."""
+def holds(fd: int, size: int) -> bool:
+    """Tell whether an open log still has its name and this size; one that was replaced has no name left."""
     found = os.fstat(fd)
-    try:
-        named = os.lstat(path)
-    except FileNotFoundError:
-        return False
-    return (named.st_ino, named.st_dev) == (found.st_ino, found.st_dev) and size in (None, found.st_size)
+    return found.st_nlink > 0 and found.st_size == size
 
 
 def exists(path: Path | str) -> bool:
@@ -230,6 +241,9 @@ def _try_lock(fd: int) -> bool:
     return True
 
 
+_CLEAN = b"C" + b"0" * 20
+
+
 class Lock:
     """The kernel lock of one log, held inside `with`; its file is never deleted and dies with nobody.
 
@@ -248,18 +262,21 @@ class Lock:
         self._fd = -1
 
     def __enter__(self) -> "Lock":
-        with telling(self.path, "a folder that can be written to and whose disk knows locks"):
-            if self._take():
-                return self
-            deadline = time.monotonic() + self.timeout
-            while not self._take():
-                if time.monotonic() >= deadline:
-                    raise Busy(
-                        f"{self.path} is locked by another tenklog", "try again, or wait longer with --timeout SECONDS"
-                    )
-                # Jitter, or writers that wait for the same lock would wake together each time.
-                time.sleep(0.001 + os.urandom(1)[0] / 50_000)
+        try:
+            if not self._take():
+                self._wait()
+        except OSError as error:
+            raise told(error, self.path, "a folder that can be written to and whose disk knows locks") from None
         return self
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + self.timeout
+        while time.monotonic() < deadline:
+            # Jitter, or writers that wait for the same lock would wake together each time.
+            time.sleep(0.001 + os.urandom(1)[0] / 50_000)
+            if self._take():
+                return
+        raise Busy(f"{self.path} is locked by another tenklog", "try again, or wait longer with --timeout SECONDS")
 
     def __exit__(self, kind: object, error: BaseException | None, _: TracebackType | None) -> None:
         try:  # noqa: SIM105
@@ -276,7 +293,8 @@ class Lock:
                     os.lstat(self.log)
             fd = os.open(self.path, os.O_RDWR | os.O_CREAT | _SAFE, 0o600)
         try:
-            if _try_lock(fd) and holds(self.path, fd):
+            # A lock file that somebody deleted or replaced has no name left, and protects nobody.
+            if _try_lock(fd) and os.fstat(fd).st_nlink:
                 self._fd, fd = fd, -1
                 return True
             return False
@@ -286,13 +304,11 @@ class Lock:
 
     def dirty(self) -> int | None:
         """Return the offset of the dirty mark; None when all is synced. A mark that can't be read is a dirty one."""
-        os.lseek(self._fd, 0, os.SEEK_SET)
-        mark = os.read(self._fd, 21)
+        mark = _pread(self._fd, 21, 0)
         if mark[:1] in (b"", b"C"):
             return None
         return int(mark[1:]) if mark[1:].isdigit() else 0
 
     def mark(self, offset: int | None) -> None:
         """Set the dirty mark, or clear it."""
-        os.lseek(self._fd, 0, os.SEEK_SET)
-        write(self._fd, b"C%020d" % 0 if offset is None else b"D%020d" % offset)
+        _pwrite(self._fd, _CLEAN if offset is None else b"D%020d" % offset, 0)

@@ -123,10 +123,11 @@ class _Writing:
     def __enter__(self) -> tuple[Lock, int]:
         held = self.lock.__enter__()
         try:
-            with telling(self.place):
-                return held, self.log.__enter__()
-        except BaseException:
+            return held, self.log.__enter__()
+        except BaseException as error:
             self.lock.__exit__(None, None, None)
+            if isinstance(error, OSError):
+                raise files.told(error, self.place) from None
             raise
 
     def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -134,8 +135,8 @@ class _Writing:
             self.log.__exit__(kind, error, trace)
         finally:
             self.lock.__exit__(kind, error, trace)
-        if error is not None:
-            telling(self.place).__exit__(kind, error, trace)
+        if isinstance(error, OSError):
+            raise files.told(error, self.place) from None
 
 
 def _writable(path: Path) -> str:
@@ -250,7 +251,7 @@ def _write(path: Path, fd: int, held: Lock, size: int, data: bytes) -> None:
         raise AccessError(f"nothing was recorded: {error.strerror}", "room on the disk", str(path)) from None
     try:
         files.sync(fd)
-        all_there = files.holds(path, fd, size + len(data))
+        all_there = files.holds(fd, size + len(data))
     except OSError:
         _take_back(path, fd, size)
         raise _unknown(path) from None

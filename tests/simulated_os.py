@@ -230,6 +230,19 @@ class SimulatedOS:
         entry[1] = start + len(data)
         return len(data)
 
+    def pread(self, number: int, size: int, offset: int) -> bytes:
+        self.call("read")
+        return bytes(self.open_files[number][0].cache[offset : offset + size])
+
+    def pwrite(self, number: int, data: bytes, offset: int) -> int:
+        self.call("write")
+        node: Node = self.open_files[number][0]
+        if self.fault.full:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        node.cache[offset : offset + len(data)] = data
+        node.touch(offset, offset + len(data))
+        return len(data)
+
     def lseek(self, number: int, offset: int, how: int) -> int:
         self.call("lseek")
         self.open_files[number][1] = offset

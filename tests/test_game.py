@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 from evening import Evening, at_table, position_facts, ruleset, start, why_not
+from msgspec.structs import replace
 
 from tenklog import events, rules
 from tenklog.errors import TenklogError
@@ -162,10 +163,24 @@ def test_a_name_that_may_not_stand_in_a_table_is_refused_wherever_a_name_is_give
 
 
 def test_a_start_carries_rules_without_contradiction() -> None:
-    from msgspec.structs import replace
-
     message = refused([start("A B", replace(ruleset(), opening_minimum=20000))])
     assert message == "event 1: opening_minimum 20000 is above target 10000; opening_minimum from 0 to 10000"
+
+
+@pytest.mark.parametrize(
+    ("name", "combination", "message"),
+    [
+        ("target", rules.Combination("AA", 50), "combination target is named like a key of the file"),
+        ("Pair", rules.Combination("AA", 50), "combination name 'Pair'"),
+        ("pair", rules.Combination("AA", "50B"), "pair: points 50B name no letter of the pattern AA"),
+        ("pair", rules.Combination("AA", "9999999A"), "pair: points 9999999A"),
+    ],
+)
+def test_a_start_carries_combinations_as_a_file_may_have_them(
+    name: str, combination: rules.Combination, message: str
+) -> None:
+    scoring = ruleset().scoring | {name: combination}
+    assert refused([start("A B", replace(ruleset(), scoring=scoring))]).startswith(f"event 1: {message}; ")
 
 
 def test_the_first_throw_names_players_alone() -> None:

@@ -81,6 +81,25 @@ def test_what_is_shown_of_a_default_is_what_the_rules_say() -> None:
         assert rules.shown(default).replace(",", " ") == said[key]
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "none"),
+        (True, "true"),
+        (False, "false"),
+        (0, "0"),
+        ("any", "any"),
+        ((600, 2000), "600,2000"),
+        (Combination("AA", 50), "AA:50"),
+        (Combination("AA", "10A"), "AA:10A"),
+        (Combination("AA", 0), "off"),
+        (Combination("AA", "0A"), "off"),
+    ],
+)
+def test_a_value_is_shown_as_it_would_be_typed(value: rules.Value, shown: str) -> None:
+    assert rules.shown(value) == shown
+
+
 # -- names ------------------------------------------------------------------------------------------------------------
 
 
@@ -166,7 +185,7 @@ def not_typed(text: str) -> str:
 def test_a_count_is_a_whole_number_from_0_to_1000000(key: str) -> None:
     for value in (0, 1, 350, 1_000_000):
         assert typed(f"{key}={value}") == value
-    for wrong in ("-1", "1000001", "1.5", "many", "true", "none", "1e3", "0x10", "9" * 30):
+    for wrong in ("-1", "1000001", "1.5", "many", "true", "none", "1e3", "0x10", "9" * 30, "\u0665\u0660"):
         message = not_typed(f"{key}={wrong}")
         assert message.startswith(f"{key} can't be "), message
         assert message.endswith(f"; {key} is a whole number from 0 to 1000000")
@@ -449,6 +468,15 @@ def test_no_pattern_is_written_none(tmp_path: Path) -> None:
     assert found.wipeout is None
 
 
+def test_a_file_named_like_a_preset_makes_the_name_ambiguous(tmp_path: Path) -> None:
+    path = written(tmp_path, 'based_on = "tiotusen"\ntarget = 7000\n', "zilch.toml")
+    with pytest.raises(UsageError) as refused:
+        card("zilch", tmp_path)
+    assert str(refused.value) == f"zilch is a preset, and {path} has its name too; another name for the file"
+    assert card("zilch").rules.target == 15000
+    assert card(str(path)).rules.target == 7000
+
+
 def test_a_file_may_be_based_on_one_beside_it_or_in_the_own_folder(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     written(tmp_path / "own", 'based_on = "zilch"\ntarget = 7000\n', "family.toml")
@@ -502,9 +530,11 @@ def test_a_file_that_is_no_text_or_too_large_is_named(tmp_path: Path) -> None:
         rules.read_card(path)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["none.toml", "none"])
+def test_a_file_that_is_not_there_is_named(tmp_path: Path, name: str) -> None:
     with pytest.raises(AccessError) as refused:
-        card(str(tmp_path / "none.toml"))
+        card(str(tmp_path / name))
+    assert str(refused.value).startswith(str(tmp_path / name))
     assert refused.value.exit_code == 4
 
 
