@@ -155,10 +155,14 @@ def rewrite(path: Path, data: bytes, offset: int) -> None:
         write(fd, data[offset:])
 
 
-def holds(fd: int, size: int) -> bool:
-    """Tell whether an open log still has its name and this size; one that was replaced has no name left."""
-    found = os.fstat(fd)
-    return found.st_nlink > 0 and found.st_size == size
+def holds(path: Path | str, fd: int, size: int) -> bool:
+    """Tell whether a path still names the open log, and that has this size."""
+    try:
+        named = os.lstat(path)
+    except FileNotFoundError:
+        return False
+    found = os.fstat(fd)  # one that was moved away has a name left, but not this one
+    return named.st_size == size and (named.st_ino, named.st_dev) == (found.st_ino, found.st_dev)
 
 
 def exists(path: Path | str) -> bool:

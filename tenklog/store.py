@@ -251,7 +251,7 @@ def _write(path: Path, fd: int, held: Lock, size: int, data: bytes) -> None:
         raise AccessError(f"nothing was recorded: {error.strerror}", "room on the disk", str(path)) from None
     try:
         files.sync(fd)
-        all_there = files.holds(fd, size + len(data))
+        all_there = files.holds(held.log, fd, size + len(data))
     except OSError:
         _take_back(path, fd, size)
         raise _unknown(path) from None

@@ -187,19 +187,28 @@ def test_a_disk_that_knows_no_locks_is_not_written_to(log: Path, monkeypatch: py
     assert log.read_bytes() == before
 
 
-def test_a_log_replaced_while_it_is_written_to_is_not_acknowledged(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = files.sync
+@pytest.mark.parametrize("way", ["another file takes its name", "it is moved away and copied back", "it is moved away"])
+def test_a_log_replaced_while_it_is_written_to_is_not_acknowledged(
+    log: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    real, other = files.sync, log.with_name("other")
 
     def sync(fd: int) -> None:
-        other = log.with_name("copy")
-        other.write_bytes(log.read_bytes())
-        other.rename(log)
+        if way == "another file takes its name":
+            other.write_bytes(log.read_bytes())
+            other.rename(log)
+        else:
+            log.rename(other)
+            if way == "it is moved away and copied back":
+                log.write_bytes(other.read_bytes())
         real(fd)
 
     monkeypatch.setattr(files, "sync", sync)
     with pytest.raises(Busy, match="unknown whether the disk holds"):
         store.append(log, Note("x"), id="k")
     monkeypatch.undo()
+    if not log.exists():
+        other.rename(log)
     assert store.append(log, Note("x"), id="k").log.seq == 21
     assert checks.check(log) == []
 
