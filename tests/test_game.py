@@ -385,6 +385,13 @@ def test_a_combination_named_by_its_points_keeps_the_pattern_that_it_has_now() -
     assert game.position.rules.scoring["pair"] == rules.Combination("AA", 80)
 
 
+def test_a_combination_that_waits_for_the_next_turn_lends_its_pattern_to_the_whole_game() -> None:
+    game = at_table("A B").then("roll 133446, change pair=AA:50, whole-game pair=80")
+    assert game.position.rules.scoring["pair"] == rules.Combination("AA", 80)
+    game.then("whole-game target=5000, keep 33, bank 80")
+    assert (game.totals["A"], game.position.rules.target) == (80, 5000)
+
+
 def test_a_change_for_the_whole_game_is_refused_when_an_earlier_event_becomes_illegal() -> None:
     game = at_table("A B").then("roll 133445, keep 5, roll 11346, keep 1, bank")
     assert game.refuses("whole-game five=0") == (
