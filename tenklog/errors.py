@@ -53,6 +53,10 @@ class AccessError(TenklogError):
     exit_code = 4
 
 
+class PipeClosed(AccessError):
+    """Whoever read standard output has read enough; nothing is said about it (exit 4)."""
+
+
 class Conflict(TenklogError):
     """The log is not what the caller thought it is (exit 5)."""
 

@@ -50,9 +50,8 @@ class Scan(Struct, frozen=True):
         return self.lines[line - 1][-34:-2].decode() if self.sealed else ""
 
 
-def seal_all(log: Iterable[events.Event]) -> list[bytes]:
-    """Return the sealed lines of a whole log, without their newlines."""
-    h = ZEROS
+def seal_all(log: Iterable[events.Event], h: bytes = ZEROS) -> list[bytes]:
+    """Return the sealed lines of events, without their newlines; `h` is the hash of the line before (zeros: none)."""
     lines = []
     for event in log:
         line = events.seal(events.encode(event), h)

@@ -6,7 +6,7 @@ key, the bad value and what would be accepted. Source of every key: the rules pa
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -277,6 +277,11 @@ def parse_change(text: str, rules: Ruleset) -> tuple[str, Value]:
     except UsageError:
         right = f"points such as 500 or 100A, or PATTERN:POINTS, such as {rules.scoring[key].dice}:500"
         raise UsageError(f"combination {_quote(key)} can't be {_quote(raw)}", right) from None
+
+
+def parse_changes(texts: Iterable[str], rules: Ruleset) -> dict[str, Value]:
+    """Read several KEY=VALUE; of one key the last counts; raise UsageError."""
+    return dict(parse_change(text, rules) for text in texts)
 
 
 def _is_number(text: str) -> bool:

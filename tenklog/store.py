@@ -230,14 +230,11 @@ def _check(log: Log, fresh: list[AnyEvent]) -> None:
 
 
 def _seal(fresh: list[AnyEvent], previous: bytes) -> list[bytes]:
-    """Return the sealed lines of new events; raise UsageError for one that is too long."""
-    lines = []
-    for event in fresh:
-        line = events.seal(events.encode(event), previous)
-        if len(line) > MOST_LINE:
-            raise UsageError(f"an event of {len(line)} bytes", f"at most {MOST_LINE}")
-        previous = line[-34:-2]
-        lines.append(line)
+    """Return the sealed lines of new events; raise UsageError when one is too long."""
+    lines = seal_all(fresh, previous)
+    longest = max(map(len, lines))
+    if longest > MOST_LINE:
+        raise UsageError(f"an event of {longest} bytes", f"at most {MOST_LINE}")
     return lines
 
 

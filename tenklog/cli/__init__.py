@@ -11,7 +11,7 @@ from typing import NoReturn
 import click
 
 from tenklog import __version__
-from tenklog.errors import TenklogError
+from tenklog.errors import PipeClosed, TenklogError
 
 # Group title -> command -> (module, one line of help).
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
@@ -126,11 +126,11 @@ def run(args: list[str] | None = None) -> int:
     try:
         code = cli.main(args, prog_name="tenklog", standalone_mode=False)
         return code if isinstance(code, int) else 0
+    except PipeClosed as error:
+        # Python would complain once more when it flushes stdout at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return error.exit_code
     except TenklogError as error:
-        if type(error).__name__ == "PipeClosed":
-            # Python would complain once more when it flushes stdout at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-            return error.exit_code
         return _fail(str(error), error.exit_code)
     except click.exceptions.Exit as error:
         return error.exit_code

@@ -6,21 +6,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from tenklog.errors import AccessError, UsageError
+from tenklog.errors import AccessError, PipeClosed, UsageError
 from tenklog.render import FORMATS, Format, Output, render, visible
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tenklog.decider import Command as Asked
-    from tenklog.rules import Ruleset, Value
+    from tenklog.rules import Ruleset
     from tenklog.store import Home, Log
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-class PipeClosed(AccessError):
-    """Whoever read standard output has read enough; nothing is said about it."""
 
 
 class Command(click.Command):
@@ -145,14 +141,10 @@ def home() -> "Home":
 
 def ruleset(name: str, sets: tuple[str, ...] = ()) -> "Ruleset":
     """Return a ruleset by name or file, with settings changed."""
-    from tenklog.rules import card, change, parse_change
+    from tenklog.rules import card, change, parse_changes
 
     rules = card(name, home().rules).rules
-    changes: dict[str, Value] = {}
-    for text in sets:
-        key, value = parse_change(text, rules)
-        changes[key] = value
-    return change(rules, changes) if changes else rules
+    return change(rules, parse_changes(sets, rules)) if sets else rules
 
 
 def find(game: str | None) -> "Path":

@@ -56,7 +56,7 @@ def replay(
     """
     from tenklog.compare import compare
     from tenklog.replayer import replay as play_again
-    from tenklog.rules import parse_change
+    from tenklog.rules import parse_changes
 
     if dry_run and write is None:
         raise UsageError("--dry-run without --write", "--write FILE|DIR, or neither")
@@ -71,7 +71,7 @@ def replay(
         replays = []
         for name, rules in asked:
             own = log.game.position.pending or log.game.position.rules
-            changes = dict(parse_change(text, own) for text in sets) if rules is None else {}
+            changes = parse_changes(sets, own) if rules is None else {}
             try:
                 replays.append(
                     play_again(
@@ -116,7 +116,6 @@ def _write(target: Path, replays: "list[Replayed]", dry_run: bool) -> None:
         start = one.game.start
         path = target if target.suffix == ".jsonl" else target / f"{start.game}.jsonl"
         if not dry_run:
-            path.parent.mkdir(parents=True, exist_ok=True)
             store.write_log(path, one.log)
         remark(f"{'would write' if dry_run else 'wrote'} {path}")
 

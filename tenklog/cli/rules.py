@@ -10,7 +10,7 @@ from tenklog.cli.common import command, emit, home, output_options, remark, rule
 from tenklog.errors import TenklogError
 from tenklog.projections import row
 from tenklog.render import Format, Output, visible
-from tenklog.rules import Ruleset, card, card_files, change, differences, parse_change, read_card, shown, write_toml
+from tenklog.rules import Ruleset, card, card_files, change, differences, parse_changes, read_card, shown, write_toml
 
 
 @click.group("rules", context_settings={"help_option_names": ["-h", "--help"]})
@@ -144,4 +144,4 @@ def _rules_here(name: str | None, sets: tuple[str, ...]) -> Ruleset:
     if name is not None or place.current_id() is None:
         return ruleset(name or "tiotusen", sets)
     rules_ = store.read(place.current()).game.position.rules
-    return change(rules_, dict(parse_change(one, rules_) for one in sets)) if sets else rules_
+    return change(rules_, parse_changes(sets, rules_)) if sets else rules_

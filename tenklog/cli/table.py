@@ -101,13 +101,13 @@ def change(changes: tuple[str, ...], whole_game: bool, form: Format, **options: 
     """Change house rules in a running game, from the next turn on or for the whole game."""
     from tenklog import store
     from tenklog.cli.common import find
-    from tenklog.rules import parse_change
+    from tenklog.rules import parse_changes
 
     if not changes:
         raise UsageError("nothing to change", "KEY=VALUE, such as opening_minimum=500")
     position = store.read(find(options["game"])).game.position
     rules = position.pending or position.rules
-    record(decider.Change(dict(parse_change(one, rules) for one in changes), whole_game), form, **options)
+    record(decider.Change(parse_changes(changes, rules), whole_game), form, **options)
 
 
 @command("expect", example="tenklog expect Anna=1200 Ben=-500")
