@@ -68,39 +68,42 @@ def telling(path: Path | str, right: str = "") -> Iterator[None]:
 # -- opening, reading, writing ----------------------------------------------------------------------------------------
 
 
-class opened:  # noqa: N801
-    """A log that is a plain file of at most 64 MiB, open inside `with`; AccessError or DataError for what is none."""
+def open_plain(path: Path | str, flags: int, refuse_links: bool = False) -> tuple[int, os.stat_result]:
+    """Open a plain file of at most 64 MiB and look at it; raise AccessError or DataError for what is none."""
+    if sys.platform == "win32" and os.path.islink(path):
+        raise OSError(errno.ELOOP, "")
+    fd = os.open(path, flags | _SAFE)
+    try:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a pipe or a device"
+            raise AccessError(f"is {kind}, and a log is a plain file", where=str(path))
+        if refuse_links and found.st_nlink > 1:
+            raise AccessError("has a second name (a hard link)", "a copy of it, which is safe to write to", str(path))
+        if found.st_size > MOST_BYTES:
+            raise DataError(f"has {found.st_size} bytes", f"a log has at most {MOST_BYTES}", str(path))
+    except BaseException:
+        close(fd)
+        raise
+    return fd, found
 
-    def __init__(self, path: Path | str, flags: int, refuse_links: bool = False) -> None:
-        self.path = path
-        self.flags = flags
-        self.refuse_links = refuse_links
 
-    def __enter__(self) -> int:
-        path = self.path
-        if sys.platform == "win32" and os.path.islink(path):
-            raise OSError(errno.ELOOP, "")
-        self.fd = fd = os.open(path, self.flags | _SAFE)
-        try:
-            found = os.fstat(fd)
-            if not stat.S_ISREG(found.st_mode):
-                kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a pipe or a device"
-                raise AccessError(f"is {kind}, and a log is a plain file", where=str(path))
-            if self.refuse_links and found.st_nlink > 1:
-                right = "a copy of it, which is safe to write to"
-                raise AccessError("has a second name (a hard link)", right, str(path))
-            if found.st_size > MOST_BYTES:
-                raise DataError(f"has {found.st_size} bytes", f"a log has at most {MOST_BYTES}", str(path))
-        except BaseException:
-            self.__exit__(None, None, None)
-            raise
-        return fd
+@contextmanager
+def opened(path: Path | str, flags: int, refuse_links: bool = False) -> Iterator[int]:
+    """Hold a file open, as `open_plain` opens it, inside `with`."""
+    fd, _ = open_plain(path, flags, refuse_links)
+    try:
+        yield fd
+    finally:
+        close(fd)
 
-    def __exit__(self, kind: object, error: BaseException | None, _: TracebackType | None) -> None:
-        try:  # noqa: SIM105  (on the way of every append)
-            os.close(self.fd)
-        except OSError:
-            pass  # what counted was synced before
+
+def close(fd: int) -> None:
+    """Close a file; what counted was synced before."""
+    try:  # noqa: SIM105  (on the way of every append)
+        os.close(fd)
+    except OSError:
+        pass
 
 
 def read(fd: int) -> bytes:
@@ -155,14 +158,13 @@ def rewrite(path: Path, data: bytes, offset: int) -> None:
         write(fd, data[offset:])
 
 
-def holds(path: Path | str, fd: int, size: int) -> bool:
-    """Tell whether a path still names the open log, and that has this size."""
+def holds(path: Path | str, found: os.stat_result, size: int) -> bool:
+    """Tell whether a path still names the file that was found there, and it has this size."""
     try:
         named = os.lstat(path)
     except FileNotFoundError:
         return False
-    found = os.fstat(fd)  # one that was moved away has a name left, but not this one
-    return named.st_size == size and (named.st_ino, named.st_dev) == (found.st_ino, found.st_dev)
+    return named.st_size == size and named.st_ino == found.st_ino and named.st_dev == found.st_dev
 
 
 def exists(path: Path | str) -> bool:
@@ -256,6 +258,8 @@ class Lock:
     also takes the pages that it speaks of, and what is read afterwards comes from the disk.
     """
 
+    __slots__ = ("_fd", "beside", "log", "path", "timeout")
+
     def __init__(self, path: Path | str, timeout: float, beside: bool = False) -> None:
         """With `beside`, no lock file is made where there is no log."""
         self.log = str(path)
@@ -283,10 +287,7 @@ class Lock:
         raise Busy(f"{self.path} is locked by another tenklog", "try again, or wait longer with --timeout SECONDS")
 
     def __exit__(self, kind: object, error: BaseException | None, _: TracebackType | None) -> None:
-        try:  # noqa: SIM105
-            os.close(self._fd)
-        except OSError:
-            pass
+        close(self._fd)
 
     def _take(self) -> bool:
         try:

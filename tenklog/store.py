@@ -76,8 +76,8 @@ def append(
     was another one or the log is not at `expect_seq`; Busy when the lock was not free within `timeout` seconds or the
     outcome is unknown; AccessError when nothing could be written; and whatever `read` and `decide` raise.
     """
-    with _Writing(path, timeout) as (held, fd):
-        found, healed = _sound(path, fd, held)
+    with _Writing(path, timeout) as writing:
+        found, healed = _sound(writing)
         log = log_of(path, found)
         first = next((n for n, event in enumerate(log.events) if event.id == id), None) if id is not None else None
         if first is not None:
@@ -97,7 +97,7 @@ def append(
         if fresh:
             _check(log, fresh)
             new = _seal(fresh, lines[-1][-34:-2])
-            _write(path, fd, held, found.size, b"".join([line + b"\n" for line in new]))
+            _write(writing, found.size, b"".join([line + b"\n" for line in new]))
             lines += new
     size = sum(map(len, lines)) + len(lines)
     done = Log(path, after, log.events[:first] + recorded, lines[-1][-34:-2].decode(), after.seq, True, "", size)
@@ -113,30 +113,30 @@ def _stamped(drafted: list[AnyEvent], time: str, key: str | None) -> list[AnyEve
 
 
 class _Writing:
-    """Hold, inside `with`, the lock of a log that exists, and the log open to append."""
+    """A log that exists, locked and open to append inside `with`."""
+
+    __slots__ = ("fd", "found", "lock", "path")
 
     def __init__(self, path: Path, timeout: float) -> None:
-        self.place = _writable(path)
-        self.lock = Lock(self.place, timeout, beside=True)
-        self.log = files.opened(self.place, files.APPEND, refuse_links=True)
+        self.path = path
+        self.lock = Lock(_writable(path), timeout, beside=True)
 
-    def __enter__(self) -> tuple[Lock, int]:
-        held = self.lock.__enter__()
+    def __enter__(self) -> "_Writing":
+        self.lock.__enter__()
         try:
-            return held, self.log.__enter__()
+            self.fd, self.found = files.open_plain(self.lock.log, files.APPEND, True)
         except BaseException as error:
             self.lock.__exit__(None, None, None)
             if isinstance(error, OSError):
-                raise files.told(error, self.place) from None
+                raise files.told(error, self.path) from None
             raise
+        return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
-        try:
-            self.log.__exit__(kind, error, trace)
-        finally:
-            self.lock.__exit__(kind, error, trace)
+        files.close(self.fd)
+        self.lock.__exit__(kind, error, trace)
         if isinstance(error, OSError):
-            raise files.told(error, self.place) from None
+            raise files.told(error, self.path) from None
 
 
 def _writable(path: Path) -> str:
@@ -146,48 +146,49 @@ def _writable(path: Path) -> str:
     return place
 
 
-def _sound(path: Path, fd: int, held: Lock) -> tuple[Scan, str]:
+def _sound(writing: _Writing) -> tuple[Scan, str]:
     """Make durable what is sound in a log and move a torn tail out of it; say what was moved.
 
     Raise DataError, and change nothing, when the log is damaged or not sealed.
     """
-    data = files.read(fd)
-    _make_durable(path, fd, held, data)
+    data = files.read(writing.fd)
+    _make_durable(writing, data)
     found = scan(data)
     if found.damage is not None:
-        raise damaged(path, found.damage)
+        raise damaged(writing.path, found.damage)
     if not found.sealed:
-        raise DataError("is not sealed", "`tenklog repair --seal`, then it can be written to", str(path))
+        right = "`tenklog repair --seal`, then it can be written to"
+        raise DataError("is not sealed", right, str(writing.path))
     if found.torn:
-        return _heal(path, fd, found)
+        return _heal(writing, found)
     if not found.ended:
-        _write(path, fd, held, found.size, b"\n")
+        _write(writing, found.size, b"\n")
         return replace(found, size=found.size + 1, ended=True), ""
     return found, ""
 
 
-def _make_durable(path: Path, fd: int, held: Lock, data: bytes) -> None:
+def _make_durable(writing: _Writing, data: bytes) -> None:
     """Write what a dead writer or a failed sync left behind once more, and sync it."""
-    offset = held.dirty()
+    offset = writing.lock.dirty()
     if offset is not None:
-        files.rewrite(path, data, offset)
-        files.sync(fd)
-        files.sync_folder(path.parent)
-        held.mark(None)
+        files.rewrite(writing.path, data, offset)
+        files.sync(writing.fd)
+        files.sync_folder(writing.path.parent)
+        writing.lock.mark(None)
 
 
-def _heal(path: Path, fd: int, found: Scan) -> tuple[Scan, str]:
+def _heal(writing: _Writing, found: Scan) -> tuple[Scan, str]:
     """Move a torn tail to a file beside the log; it is there, durably, before it is cut off here."""
+    path = writing.path
     aside = files.set_aside(path, f"torn-{found.size}", found.torn)
     try:
-        files.truncate(fd, found.size)
+        files.truncate(writing.fd, found.size)
     except OSError:
         files.remove(aside)
         raise
-    files.sync(fd)
-    return replace(
-        found, torn=b""
-    ), f"{path}: the last {len(found.torn)} bytes, a torn line, were moved to {aside.name}"
+    files.sync(writing.fd)
+    moved = f"{path}: the last {len(found.torn)} bytes, a torn line, were moved to {aside.name}"
+    return replace(found, torn=b""), moved
 
 
 def _once_more(log: Log, first: int, command: Command) -> tuple[Game, list[AnyEvent]]:
@@ -238,24 +239,26 @@ def _seal(fresh: list[AnyEvent], previous: bytes) -> list[bytes]:
     return lines
 
 
-def _write(path: Path, fd: int, held: Lock, size: int, data: bytes) -> None:
+def _write(writing: _Writing, size: int, data: bytes) -> None:
     """Add bytes to a log of this size, and return when the disk holds them."""
-    held.mark(size)
+    fd = writing.fd
+    mark = writing.lock.mark
+    mark(size)
     try:
         files.write(fd, data)
     except OSError as error:
-        _take_back(path, fd, size)
-        raise AccessError(f"nothing was recorded: {error.strerror}", "room on the disk", str(path)) from None
+        _take_back(writing, size)
+        raise AccessError(f"nothing was recorded: {error.strerror}", "room on the disk", str(writing.path)) from None
     try:
         files.sync(fd)
-        all_there = files.holds(held.log, fd, size + len(data))
+        all_there = files.holds(writing.lock.log, writing.found, size + len(data))
     except OSError:
-        _take_back(path, fd, size)
-        raise _unknown(path) from None
+        _take_back(writing, size)
+        raise _unknown(writing.path) from None
     if not all_there:
-        raise _unknown(path)  # somebody wrote without the lock, or put another file in its place
+        raise _unknown(writing.path)  # somebody wrote without the lock, or put another file in its place
     try:  # noqa: SIM105
-        held.mark(None)
+        mark(None)
     except OSError:
         pass
 
@@ -265,12 +268,12 @@ def _unknown(path: Path) -> Busy:
     return Busy(what, "repeat the command with the same --id")
 
 
-def _take_back(path: Path, fd: int, size: int) -> None:
+def _take_back(writing: _Writing, size: int) -> None:
     """Cut off what was written last; the dirty mark stays, so whoever writes next makes sure of the rest."""
     try:
-        files.truncate(fd, size)
+        files.truncate(writing.fd, size)
     except OSError:
-        raise _unknown(path) from None
+        raise _unknown(writing.path) from None
 
 
 # -- whole logs -------------------------------------------------------------------------------------------------------
@@ -289,8 +292,8 @@ def begin(place: Home, start: events.Start, *, now: Callable[[], str] = utc_now)
     except Conflict:
         if start.id is None:
             raise
-    with _Writing(path, 10.0) as (held, fd):
-        first = log_of(path, _sound(path, fd, held)[0]).start
+    with _Writing(path, 10.0) as writing:
+        first = log_of(path, _sound(writing)[0]).start
     if first.id != start.id or _differ(_unordered(first), _unordered(start)):
         raise Conflict(f"the game {start.game} was begun by another command", "a new id")
     return _whole(path, [first]), True

@@ -83,9 +83,9 @@ def appends(folder: Path, log: Path) -> float:
     def append() -> float:
         os.truncate(log, size)
         began = perf_counter()
-        with store._Writing(log, 10.0) as (held, fd):
+        with store._Writing(log, 10.0) as writing:
             (line,) = store._seal([event], found.lines[-1][-34:-2])
-            store._write(log, fd, held, size, line + b"\n")
+            store._write(writing, size, line + b"\n")
         return perf_counter() - began
 
     def least() -> float:
