@@ -298,7 +298,10 @@ def chained(lines: list[bytes]) -> bool:
     """Tell whether every line of a log is sealed and fits the one before it."""
     h = ZEROS
     for line in lines:
-        h = link(h, line[:-_TAIL])
+        one = _EMPTY.copy()  # as `link` does it, a tenth of the time that reading takes
+        one.update(h)
+        one.update(line[:-_TAIL])
+        h = one.hexdigest().encode()
         if line[-_TAIL:] != _SEAL + h + b'"}':
             return False
     return True

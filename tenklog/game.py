@@ -203,3 +203,32 @@ def recompute(game: Game, event: events.RuleChange) -> Position:
                 "change the rules from the next turn on (without --whole-game), or see `tenklog replay`",
             ) from None
     return position
+
+
+Step = tuple[events.Event, Position, Position]
+
+
+def retold(game: Game) -> tuple[Ruleset, list[Step]]:
+    """Return the rules of the first turn, and each table event that stands with the positions before and after it.
+
+    All is told as the table understands it now: under the rule changes that were made for the whole game later on.
+    """
+    steps: list[Step] = []
+    rewritten = False
+    node = game
+    while (before := node.before) is not None:
+        event = node.event
+        assert event is not None
+        steps.append((event, before.position, node.position))
+        rewritten = rewritten or (type(event) is events.RuleChange and event.scope == "whole-game")
+        node = before
+    if not rewritten:
+        return game.start.rules, steps[::-1]
+    rules, left = whole_game(game.start.rules, history(game))
+    after = opening(game.start.players, rules, game.position.replayed)
+    steps = []
+    for event in left:
+        start = after
+        after = play(start, event, asserted=False)
+        steps.append((event, start, after))
+    return rules, steps

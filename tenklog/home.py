@@ -47,7 +47,10 @@ def check_id(game: str) -> str:
 
 
 class Home(Struct, frozen=True):
-    """A folder with `games/`, `rules/` (rulesets of one's own) and `current`, the id of the game in use."""
+    """A folder with `games/`, `archive/`, and `current`, the id of the game in use.
+
+    Of one's own there may be `rules/` (rulesets), `queries/` (reports) and `people.toml` (who is who).
+    """
 
     folder: Path
 
@@ -60,6 +63,21 @@ class Home(Struct, frozen=True):
     def rules(self) -> Path:
         """Return where rulesets of one's own lie."""
         return self.folder / "rules"
+
+    @property
+    def archive(self) -> Path:
+        """Return where the archive lies."""
+        return self.folder / "archive"
+
+    @property
+    def queries(self) -> Path:
+        """Return where reports of one's own lie."""
+        return self.folder / "queries"
+
+    @property
+    def people(self) -> Path:
+        """Return the file that says who is who."""
+        return self.folder / "people.toml"
 
     def ids(self) -> list[str]:
         """Return the ids of all games, ascending."""

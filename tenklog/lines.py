@@ -52,9 +52,14 @@ class Scan(Struct, frozen=True):
 
 def seal_all(log: Iterable[events.Event], h: bytes = ZEROS) -> list[bytes]:
     """Return the sealed lines of events, without their newlines; `h` is the hash of the line before (zeros: none)."""
+    return chain(map(events.encode, log), h)
+
+
+def chain(plain: Iterable[bytes], h: bytes = ZEROS) -> list[bytes]:
+    """Return canonical lines with their hashes, each chained to the one before."""
     lines = []
-    for event in log:
-        line = events.seal(events.encode(event), h)
+    for one in plain:
+        line = events.seal(one, h)
         h = line[-34:-2]
         lines.append(line)
     return lines

@@ -4,7 +4,8 @@ Names and notes come from people and from strangers' logs: in a terminal no char
 turn the writing round, in Markdown none may end a cell, and in CSV no cell may be run as a formula by a spreadsheet.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Literal
 
 from msgspec import Struct, json, to_builtins
@@ -15,29 +16,31 @@ FORMATS: tuple[Format, ...] = ("table", "markdown", "csv", "json", "jsonl")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\0")
 
 Row = dict[str, object]
+_encode = json.Encoder(decimal_format="number").encode
 
 
 class Output(Struct):
     """What a command has to say: a document for JSON, rows for tables, and a text for people where a table is not best.
 
-    `columns` are the keys of the rows in order.
+    `columns` are the keys of the rows in order; `units` say of some of them how people write their values.
     """
 
     document: object
     columns: Sequence[str] = ()
     rows: Sequence[Row] = ()
     text: str | None = None
+    units: Mapping[str, str] = {}
 
 
-def render(output: Output, form: Format) -> str:
-    """Return the text of an output, with a newline at its end unless it is empty."""
+def render(output: Output, form: Format, raw: bool = False) -> str:
+    """Return the text of an output, ended by a newline unless it is empty; `raw` leaves CSV cells as they are."""
     if form == "json":
-        return json.format(json.encode(output.document), indent=2).decode() + "\n"
+        return json.format(_encode(output.document), indent=2).decode() + "\n"
     if form == "jsonl":
         rows: Sequence[object] = output.rows or ([] if output.columns else [output.document])
-        return "".join(json.encode(row).decode() + "\n" for row in rows)
+        return "".join(_encode(row).decode() + "\n" for row in rows)
     if form == "csv":
-        return _csv(output)
+        return _csv(output, raw)
     if form == "table" and output.text is not None:
         return output.text + "\n" if output.text else ""
     return _table(output, form)
@@ -54,24 +57,39 @@ def visible(text: str) -> str:
     )
 
 
-def cell(value: object) -> str:
-    """Return a value as a table shows it: nothing known is `-`, lists are joined, booleans are yes or nothing."""
+def cell(value: object, unit: str = "") -> str:
+    """Return a value as a table shows it: nothing known is `-`, lists are joined, booleans are yes or nothing.
+
+    A share is written in percent, a mean with one decimal, a p-value with four; other numbers with what they have.
+    """
     if value is None:
         return "-"
     if value is True:
         return "yes"
     if value is False:
         return ""
+    if isinstance(value, float) or _is_decimal(value):
+        return {"share": f"{value:.1%}", "mean": f"{value:.1f}", "p": f"{value:.4f}"}.get(unit, f"{value:.10g}")
+    if isinstance(value, datetime):
+        return str(value)[:16]
     if isinstance(value, list | tuple):
         return visible(", ".join(map(str, value)))
     return visible(str(value))
 
 
+def _is_decimal(value: object) -> bool:
+    return type(value).__name__ == "Decimal"  # a name, because to import the type takes 14 ms
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | None) or _is_decimal(value)
+
+
 def _table(output: Output, form: Format) -> str:
     if not output.columns:
         return ""
-    right = [all(isinstance(row.get(column), int | None) for row in output.rows) for column in output.columns]
-    rows = [[cell(row.get(column)) for column in output.columns] for row in output.rows]
+    right = [all(_is_number(row.get(one)) for row in output.rows) for one in output.columns]
+    rows = [[cell(row.get(one), output.units.get(one, "")) for one in output.columns] for row in output.rows]
     return grid([column.replace("_", " ") for column in output.columns], rows, right, form)
 
 
@@ -100,24 +118,31 @@ def _plain(text: str) -> str:
     return "".join(f"\\{one}" if one in "\\|<&" else one for one in text)
 
 
-def _csv(output: Output) -> str:
+def _csv(output: Output, raw: bool) -> str:
     import csv
     import io
 
+    made = _plain_cell if raw else _harmless
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([_harmless(column) for column in output.columns])
+    writer.writerow([made(column) for column in output.columns])
     for row in output.rows:
-        writer.writerow([_harmless(row.get(column)) for column in output.columns])
+        writer.writerow([made(row.get(column)) for column in output.columns])
     return buffer.getvalue()
 
 
-def _harmless(value: object) -> object:
-    value = to_builtins(value)
+def _plain_cell(value: object) -> object:
+    value = value if _is_number(value) else to_builtins(value)
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
-        value = " ".join(map(str, value))
+        return " ".join(map(str, value))
+    return value
+
+
+def _harmless(value: object) -> object:
+    """Return what no spreadsheet runs: an apostrophe goes before a text that it would take for a formula."""
+    value = _plain_cell(value)
     if not isinstance(value, str):
         return value
     return ("'" if value.startswith(FORMULA) else "") + visible(value)

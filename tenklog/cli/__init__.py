@@ -53,6 +53,12 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "repair": ("care", "Save what is sound of a damaged log, or seal a hand-written one."),
         "fingerprint": ("care", "Print SEQ:H of a game, to compare by word of mouth."),
     },
+    "Archive": {
+        "archive": ("archive", "Put finished games into the archive."),
+        "extract": ("archive", "Give archived logs back, byte for byte."),
+        "stats": ("stats", "Ask a report over all archived games."),
+        "query": ("stats", "Ask the archive in SQL."),
+    },
 }
 COMMANDS = {name: module for group in GROUPS.values() for name, (module, _) in group.items()}
 

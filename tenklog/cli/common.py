@@ -1,7 +1,8 @@
 """Common: this module holds what all commands share: options, finding the game, printing, recording."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -70,6 +71,12 @@ def output_options(function: F) -> F:
         if value:
             ctx.params["form"] = parameter.name
 
+    def as_is(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+        ctx.meta["tenklog.raw"] = value
+
+    function = click.option(
+        "--raw", is_flag=True, expose_value=False, callback=as_is, help="CSV cells as they are, formulas too."
+    )(function)
     function = click.option("--csv", is_flag=True, expose_value=False, callback=chosen, help="Same as --format csv.")(
         function
     )
@@ -110,6 +117,21 @@ def rules_option(function: F) -> F:
     )(function)
     return click.option(
         "--rules", "name", metavar="R", help="A preset, or a TOML file of your own (default tiotusen)."
+    )(function)
+
+
+def archive_option(function: F) -> F:
+    """Add `--archive DIR`; the command gets `folder`."""
+
+    def chosen(ctx: click.Context, parameter: click.Parameter, value: str | None) -> "Path":
+        from pathlib import Path
+
+        if value == "":
+            raise UsageError("--archive is empty", "a folder")
+        return Path(value) if value else home().archive
+
+    return click.option(
+        "--archive", "folder", metavar="DIR", callback=chosen, help="Folder of the archive (default: in the home)."
     )(function)
 
 
@@ -180,12 +202,27 @@ def remark(text: str) -> None:
         sys.stderr.write(f"tenklog: {visible(text)}\n")
 
 
-def emit(output: Output, form: Format) -> None:
-    """Print to stdout; the only place that does."""
-    text = render(output, form)
+@contextmanager
+def progress_bar(length: int, label: str) -> Iterator[Callable[[int], object]]:
+    """Show on stderr how far something is, if somebody looks; yield what is told of each step."""
+    if length < 2 or click.get_current_context().obj["quiet"] or sys.stderr is None or not sys.stderr.isatty():
+        yield lambda count: None
+        return
+    with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
+        yield bar.update
+
+
+def emit(output: Output | bytes, form: Format = "table") -> None:
+    """Print to stdout, rendered, or bytes as they are; the only place that does."""
     if sys.stdout is None:
         raise AccessError("standard output is closed", "what was recorded stays recorded")
     try:
+        if isinstance(output, bytes):
+            sys.stdout.buffer.write(output)
+            sys.stdout.flush()
+            return
+        context = click.get_current_context(silent=True)
+        text = render(output, form, raw=context is not None and bool(context.meta.get("tenklog.raw")))
         sys.stdout.write(text)
         sys.stdout.flush()
     except UnicodeEncodeError:

@@ -1,0 +1,238 @@
+"""Archive: this module reads an archive, and gives DuckDB its tables.
+
+An archive is a folder of immutable Parquet parts, each with a file for every table, and a manifest that lists those
+that are live with their SHA-256; what it does not list does not exist. A file is hashed before it is used unless its
+size, time and inode are those under which it was found sound before. It is a copy: the logs stay the truth.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import DecodeError, Struct, ValidationError, json
+
+from tenklog import files
+from tenklog.errors import DataError, UsageError, nearest
+from tenklog.lines import chain
+from tenklog.tables import TABLES, line_of
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+MANIFEST = "manifest.json"
+VERIFIED = "verified.json"
+NAME = re.compile(rf"({'|'.join(TABLES)})-[0-9a-f]{{32}}\.parquet")
+REBUILD = "`tenklog archive --rebuild` writes the archive anew from the logs"
+
+
+class File(Struct, frozen=True):
+    """A file of a part: its name in the folder, its SHA-256 (64 hex digits), its size in bytes, its rows."""
+
+    name: str
+    sha256: str
+    size: int
+    rows: int
+
+
+class Part(Struct, frozen=True):
+    """Some games, whole: a file for each table."""
+
+    games: int
+    files: dict[str, File]
+
+
+class Manifest(Struct, frozen=True):
+    """The parts that are live. The head of each game stands in `games`, which the manifest pins by its SHA-256."""
+
+    format: Literal[1] = 1
+    parts: tuple[Part, ...] = ()
+
+    def live(self, table: str) -> list[File]:
+        """Return the files of a table."""
+        return [part.files[table] for part in self.parts]
+
+    @property
+    def games(self) -> int:
+        """Return the number of games."""
+        return sum(part.games for part in self.parts)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read the manifest; an archive that was never written to is empty. Raise DataError when it is damaged."""
+    path = folder / MANIFEST
+    if not files.exists(path):
+        return Manifest()
+    with files.telling(path), files.opened(path, files.READ) as fd:
+        data = files.read(fd)
+    try:
+        manifest = json.decode(data, type=Manifest)
+    except (DecodeError, ValidationError, RecursionError) as error:
+        raise DataError(f"is no manifest: {error}", REBUILD, str(path)) from None
+    for part in manifest.parts:
+        names = {table: file.name for table, file in part.files.items()}
+        if names.keys() != TABLES.keys() or not all(
+            NAME.fullmatch(name) and name.startswith(table) for table, name in names.items()
+        ):
+            raise DataError("lists a file that is none of an archive", REBUILD, str(path))
+    return manifest
+
+
+# -- whether the files are what the manifest says ---------------------------------------------------------------------
+
+_State = tuple[int, int, int]  # size, time of change in ns, inode
+
+
+def open_archive(folder: Path, tables: Iterable[str] = TABLES) -> Manifest:
+    """Return the manifest once the files of some tables are known to be sound; raise DataError for one that is not."""
+    tables = list(tables)
+    while True:
+        manifest = read_manifest(folder)
+        try:
+            verify(folder, manifest, tables)
+        except DataError:
+            if read_manifest(folder) != manifest:
+                continue  # an archiver replaced what was looked at
+            raise
+        return manifest
+
+
+def verify(folder: Path, manifest: Manifest, tables: Iterable[str] = TABLES, whole: bool = False) -> None:
+    """Compare files with their SHA-256, all of them with `whole`, else those that are not as they were seen last."""
+    seen = {} if whole else _verified(folder)
+    fresh: dict[str, _State] = {}
+    for table in tables:
+        for file in manifest.live(table):
+            state = fingerprint(folder / file.name)
+            if seen.get(file.name) != state:
+                if wrong := damage(folder, file):
+                    raise DataError(wrong, REBUILD, str(folder / file.name))
+                fresh[file.name] = state
+    if fresh:
+        remember(folder, manifest, seen | fresh)
+
+
+def damage(folder: Path, file: File) -> str:
+    """Say in what a file is not what the manifest says; an empty string when it is."""
+    path = folder / file.name
+    state = fingerprint(path)
+    if state[0] != file.size:
+        return f"has {state[0]} bytes, not {file.size}"
+    if sha256(path) != file.sha256:
+        return "is not what was archived: its SHA-256 is another"
+    return ""
+
+
+def fingerprint(path: Path) -> _State:
+    """Return what tells that a file was touched; raise DataError when it is gone."""
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        raise DataError("is missing", REBUILD, str(path)) from None
+    except OSError as error:
+        raise files.told(error, path) from None
+    return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes."""
+    from hashlib import file_digest
+
+    with files.telling(path), open(path, "rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def _verified(folder: Path) -> dict[str, _State]:
+    try:
+        return json.decode((folder / VERIFIED).read_bytes(), type=dict[str, _State])
+    except (OSError, DecodeError, ValidationError, RecursionError):
+        return {}  # it only saves hashing
+
+
+def remember(folder: Path, manifest: Manifest, seen: dict[str, _State]) -> None:
+    """Note under which state the live files were found sound; an archive that can't be written to is hashed again."""
+    live = {file.name for part in manifest.parts for file in part.files.values()}
+    states = {name: state for name, state in seen.items() if name in live}
+    path = folder / f".{VERIFIED}-{os.getpid()}"
+    try:
+        path.write_bytes(json.encode(states))
+        os.replace(path, folder / VERIFIED)
+    except OSError:
+        files.remove(path)
+
+
+# -- the tables in DuckDB ---------------------------------------------------------------------------------------------
+
+
+def connect(threads: int | None = None) -> "DuckDBPyConnection":
+    """Return a DuckDB of one's own in memory, that writes nowhere."""
+    import duckdb
+
+    con = duckdb.connect(":memory:", config={"temp_directory": "", "autoinstall_known_extensions": "false"})
+    if threads is not None:
+        con.execute(f"SET threads = {threads:d}")
+    return con
+
+
+def quoted(path: Path | str) -> str:
+    """Return a path as a string in SQL, its signs that a pattern would mean taken as they are."""
+    plain = re.sub(r"[*?\[]", lambda sign: f"[{sign[0]}]", str(path))
+    return "'" + plain.replace("'", "''") + "'"
+
+
+def source(folder: Path, manifest: Manifest, table: str) -> str:
+    """Return the SQL that reads a table's live files, or gives no row of the same columns when there are none."""
+    live = manifest.live(table)
+    if not live:
+        columns = ", ".join(f'NULL::{column.type} AS "{column.name}"' for column in TABLES[table])
+        return f"SELECT * FROM (SELECT {columns} WHERE false)"
+    paths = ", ".join(quoted(folder / file.name) for file in live)
+    return f"SELECT * FROM read_parquet([{paths}])"
+
+
+# -- logs again -------------------------------------------------------------------------------------------------------
+
+
+def extract(folder: Path, games: Iterable[str] | None = None) -> Iterator[tuple[str, bytes]]:
+    """Yield archived logs as they were, byte for byte, by id; all of them with None.
+
+    Raise UsageError for a game that is not archived, and DataError when the archive does not hold what it says.
+    """
+    manifest = open_archive(folder, ("games", "events"))
+    con = connect()
+    found = source(folder, manifest, "games")
+    heads = {row[0]: row[1:] for row in con.execute(f"SELECT game, seq, h, sealed FROM ({found})").fetchall()}
+    wanted = sorted(heads) if games is None else [pick(game, list(heads)) for game in games]
+    columns = ", ".join(
+        "strftime(\"time\", '%Y-%m-%dT%H:%M:%S.%gZ')" if column.name == "time" else f'"{column.name}"'
+        for column in TABLES["events"]
+    )
+    lines = f"SELECT {columns} FROM ({source(folder, manifest, 'events')}) WHERE game IN (SELECT unnest($games))"
+    for first in range(0, len(wanted), 500):
+        some = wanted[first : first + 500]
+        rows: dict[str, list[tuple[object, ...]]] = {game: [] for game in some}
+        for row in con.execute(f"{lines} ORDER BY game, seq", {"games": some}).fetchall():
+            rows[row[0]].append(row)
+        for game in some:
+            yield game, _log(game, rows[game], *heads[game])
+
+
+def pick(game: str, ids: list[str]) -> str:
+    """Return the id that a GAME means among those archived: itself, or the only one that begins so."""
+    fitting = [one for one in ids if one.startswith(game)] if game and game not in ids else [game]
+    if len(fitting) == 1 and fitting[0] in ids:
+        return fitting[0]
+    if len(fitting) > 1:
+        raise UsageError(f"{game!r} begins {len(fitting)} archived ids", f"one of {', '.join(sorted(fitting)[:6])}")
+    known = nearest(game, sorted(ids)) if 0 < len(ids) <= 100 else "see `tenklog query 'SELECT game FROM games'`"
+    raise UsageError(f"no game {game[:80]!r} is archived", known if ids else "archive some with `tenklog archive`")
+
+
+def _log(game: str, rows: list[tuple[object, ...]], seq: int, h: str, sealed: bool) -> bytes:
+    lines = [line_of(row) for row in rows]
+    if sealed:
+        lines = chain(lines)
+        if len(lines) != seq or lines[-1][-34:-2] != h.encode():
+            raise DataError(f"the archived log of {game} does not end with its head", REBUILD)
+    return b"".join(line + b"\n" for line in lines)

@@ -1,0 +1,259 @@
+"""Stats: this module has the commands that answer questions over the archive: reports, and somebody's SQL."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tenklog.cli.common import F, archive_option, command, emit, find, home, output_options, remark
+from tenklog.errors import AccessError, Conflict, UsageError
+from tenklog.render import Format, Output, cell, grid
+
+if TYPE_CHECKING:
+    from tenklog.stats import Answer, Filters, Report
+
+ORIGINS = ("table", "import", "replay", "simulated")
+
+
+def filter_options(function: F) -> F:
+    """Add the filters that all reports take; the command gets `filters`."""
+    names = ("player", "rules", "origin", "since", "until", "last", "min_games")
+
+    def gather(**given: Any) -> Any:
+        from tenklog import events
+        from tenklog.stats import PLAYED, Filters, moment
+
+        chosen = {name: given.pop(name) for name in names}
+        filters = Filters(
+            players=tuple(events.name(player) for player in chosen["player"]),
+            rules=chosen["rules"],
+            origins=ORIGINS if "all" in chosen["origin"] else chosen["origin"] or PLAYED,
+            since=moment(chosen["since"]) if chosen["since"] else None,
+            until=moment(chosen["until"], end=True) if chosen["until"] else None,
+            last=chosen["last"],
+            min_games=chosen["min_games"],
+        )
+        return function(filters=filters, **given)
+
+    gather.__doc__ = function.__doc__
+    params = getattr(function, "__click_params__", [])
+    gather.__click_params__ = params  # type: ignore[attr-defined]
+    for option in (
+        click.option("--min-games", type=click.IntRange(0), default=0, metavar="N", help="Only who finished N games."),
+        click.option("--last", type=click.IntRange(1), metavar="N", help="Only the last N games."),
+        click.option("--until", metavar="TIME", help="Only games begun until then, that day or minute included."),
+        click.option("--since", metavar="TIME", help="Only games begun since then (UTC)."),
+        click.option(
+            "--origin", type=click.Choice((*ORIGINS, "all")), multiple=True,
+            help="Where the games are from (repeatable; default table and import).",
+        ),
+        click.option("--rules", multiple=True, metavar="R", help="Only games by that ruleset (repeatable)."),
+        click.option("--player", multiple=True, metavar="NAME", help="Only that player (repeatable)."),
+    ):  # fmt: skip
+        gather = option(gather)
+    return gather  # type: ignore[return-value]
+
+
+def logs_option(function: F) -> F:
+    """Add `--logs GAME`."""
+    return click.option(
+        "--logs", multiple=True, metavar="GAME", help="Include a log that is not archived (repeatable)."
+    )(function)
+
+
+@command("stats", example="tenklog stats leaderboard --since 2026-01-01")
+@click.argument("report", required=False)
+@filter_options
+@logs_option
+@click.option("--chart", is_flag=True, help="Draw a picture, of reports that have one (needs tenklog[chart]).")
+@archive_option
+@output_options
+def stats(
+    report: str | None, filters: "Filters", logs: tuple[str, ...], chart: bool, folder: Path, form: Format
+) -> None:
+    """Run a report over the archived games, or list the reports.
+
+    Games played at a table and imported ones count, unless --origin says otherwise. A .sql file of your own in the
+    folder `queries` of the home works as a report.
+    """
+    from tenklog import query
+    from tenklog import stats as reports
+    from tenklog.people import read_people
+
+    place = home()
+    if report is None:
+        known = reports.reports(place.queries)
+        rows: list[dict[str, object]] = [
+            {"report": one.name, "title": one.title, "about": one.about} for one in known.values()
+        ]
+        emit(Output(rows, ("report", "title", "about"), rows), form)
+        return
+    asked = reports.find_report(report, place.queries)
+    if chart and not asked.chart:
+        charted = [one.name for one in reports.reports(place.queries).values() if one.chart]
+        raise UsageError(f"{asked.name} has no picture", f"one of {', '.join(charted)}")
+    people = read_people(place.people)
+    added = _logs(logs)
+    if asked.own:
+        answer = query.ask(folder, asked.sql, filters, people, added)
+    else:
+        answer = reports.run(folder, asked, filters, people, added)
+    if not answer.rows and form == "table":
+        remark(_why_empty(folder, filters))
+    if chart and form == "table":
+        from tenklog.charts import bars
+
+        emit(Output(None, text=bars(asked, answer)), "table")
+        return
+    emit(_output(answer, asked), form)
+
+
+def _logs(games: tuple[str, ...]) -> list[Path]:
+    paths = [find(game) for game in games]
+    if Path("-") in paths:
+        raise UsageError("--logs - is standard input", "a GAME that is a file")
+    return paths
+
+
+def _why_empty(folder: Path, filters: "Filters") -> str:
+    from tenklog.archive import read_manifest
+
+    count = read_manifest(folder).games
+    if not count:
+        return "the archive is empty; `tenklog archive` puts finished games into it"
+    return f"none of the {count} archived games fits; see --origin, --since and the other filters"
+
+
+def _output(answer: "Answer", report: "Report | None" = None) -> Output:
+    """Lay an answer out: numbers as their unit is written, and one column a row for reports that are tall."""
+    rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+    units = {column.name: column.unit for column in report.columns} if report else {}
+    text = None
+    if report is not None and report.tall:
+        heads = ["", *(cell(row[answer.columns[0]]) for row in rows)]
+        lines = [
+            [name.replace("_", " "), *(cell(row[name], units.get(name, "")) for row in rows)]
+            for name in answer.columns[1:]
+        ]
+        text = grid(heads, lines, [False] + [True] * len(rows), "table").rstrip("\n") if rows else ""
+    return Output(rows, answer.columns, rows, text, units)
+
+
+# -- SQL --------------------------------------------------------------------------------------------------------------
+
+
+@command("query", example='tenklog query "SELECT player, max(posted) FROM turns GROUP BY player"')
+@click.argument("sql", required=False)
+@click.option("-f", "--file", "file", metavar="FILE", help="Read the SQL from a file (or give - for standard input).")
+@click.option("--param", multiple=True, metavar="NAME=VALUE", help="A value for $NAME in the SQL (repeatable).")
+@filter_options
+@logs_option
+@click.option("--output", metavar="FILE", help="Write the answer to FILE.parquet, .csv or .json.")
+@click.option("--tables", is_flag=True, help="List the tables.")
+@click.option("--schema", metavar="TABLE", help="List the columns of a table.")
+@click.option("--timeout", type=click.FloatRange(0.1, 86400), default=60.0, help="Seconds (default 60).")
+@click.option("--memory", default="2GB", metavar="SIZE", help="Memory, such as 512MB (default 2GB).")
+@click.option("--limit", type=click.IntRange(0), default=10_000, help="Rows printed (default 10000, 0 for all).")
+@archive_option
+@output_options
+def query(
+    sql: str | None,
+    file: str | None,
+    param: tuple[str, ...],
+    filters: "Filters",
+    logs: tuple[str, ...],
+    output: str | None,
+    tables: bool,
+    schema: str | None,
+    timeout: float,
+    memory: str,
+    limit: int,
+    folder: Path,
+    form: Format,
+) -> None:
+    """Ask the archive in SQL: one SELECT over games, seats, turns, rolls, events and dice_sets.
+
+    DuckDB runs it over copies in memory: nothing is ever changed, and no file or network can be reached. All games
+    count, unless a filter is given.
+    """
+    from tenklog import query as asking
+    from tenklog.people import read_people
+
+    if tables or schema is not None:
+        emit(_described(schema), form)
+        return
+    text = _sql(sql, file)
+    target = _target(output)
+    limits = asking.Limits(timeout, asking.parse_memory(memory), None if not limit or target else limit)
+    given = dict(map(asking.parse_parameter, param))
+    if click.get_current_context().get_parameter_source("origin") == click.core.ParameterSource.DEFAULT:
+        filters = _all_origins(filters)
+    answer = asking.ask(folder, text, filters, read_people(home().people), _logs(logs), given, limits)
+    if limits.rows is not None and len(answer.rows) > limits.rows:
+        del answer.rows[limits.rows :]
+        remark(f"only the first {limits.rows} rows; --limit 0 for all")
+    if target is None:
+        emit(_output(answer), form)
+        return
+    asking.write(answer, target)
+    remark(f"{len(answer.rows)} rows written to {target}")
+
+
+def _all_origins(filters: "Filters") -> "Filters":
+    from msgspec.structs import replace
+
+    return replace(filters, origins=ORIGINS)
+
+
+def _sql(sql: str | None, file: str | None) -> str:
+    if (sql is None) == (file is None):
+        raise UsageError("no SQL" if sql is None else "SQL and a file of it", "`tenklog query SQL`, or -f FILE")
+    if sql is not None and sql != "-":
+        return sql
+    if file in (None, "-"):
+        data = sys.stdin.buffer.read(1 << 20) if sys.stdin is not None else b""
+    else:
+        from tenklog import files
+
+        assert file is not None
+        with files.telling(file), files.opened(file, files.READ) as fd:
+            data = files.read(fd)
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise UsageError("the SQL is not UTF-8 text", "a text in UTF-8") from None
+
+
+def _target(output: str | None) -> Path | None:
+    if output is None:
+        return None
+    path = Path(output)
+    if path.suffix not in (".parquet", ".csv", ".json"):
+        raise UsageError(f"--output {output} is of no known kind", "a name that ends in .parquet, .csv or .json")
+    from tenklog import files
+
+    if files.exists(path):
+        raise Conflict(f"{output} exists already", "another name")
+    if not path.parent.is_dir():
+        raise AccessError(f"there is no folder {path.parent}", "a folder that is there", output)
+    return path
+
+
+def _described(schema: str | None) -> Output:
+    from tenklog.stats import DICE_SETS
+    from tenklog.tables import TABLES
+
+    known = {**TABLES, "dice_sets": DICE_SETS}
+    if schema is None:
+        rows: list[dict[str, object]] = [{"table": name, "columns": len(columns)} for name, columns in known.items()]
+        return Output(rows, ("table", "columns"), rows)
+    if schema not in known:
+        raise UsageError(f"there is no table {schema[:80]!r}", f"one of {', '.join(known)}")
+    rows = [{"column": one.name, "type": _short(one.type), "meaning": one.about} for one in known[schema]]
+    return Output([{"column": one.name, "type": one.type, "meaning": one.about} for one in known[schema]],
+                  ("column", "type", "meaning"), rows)  # fmt: skip
+
+
+def _short(kind: str) -> str:
+    return kind if len(kind) <= 20 else kind.split("(", maxsplit=1)[0]

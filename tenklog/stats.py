@@ -1,0 +1,341 @@
+"""Stats: this module runs reports: SQL files over the tables of an archive, with the filters that all of them take.
+
+A report is one file in `queries/`: comments that give its title, a line of explanation and its columns, then one
+SELECT. Filters are views of the same names as the tables, so every report obeys them: which games count is in the
+views, and which players have rows of their own is `chosen(player)`, which a report applies to what it is about.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from tenklog import archive
+from tenklog.dice import throws, write
+from tenklog.errors import AccessError, DataError, UsageError, nearest
+from tenklog.tables import SETS, TABLES, Column, RowFiles, rows
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+QUERIES = Path(__file__).parent / "queries"
+UNITS = ("text", "count", "points", "mean", "share", "p", "time")
+ORIGINS = ("table", "import", "replay", "simulated")
+PLAYED = ("table", "import")  # what counts unless somebody says otherwise
+
+DICE_SETS = (
+    Column("roll_set", "SMALLINT", "the index of the set, as in `rolls`"),
+    Column("dice", "UTINYINT[]", "the dice, ascending"),
+    *(Column(face, "UTINYINT", f"how many {face}") for face in ("ones", "twos", "threes", "fours", "fives", "sixes")),
+    Column("throws", "INTEGER", "how many ordered throws of so many dice show it"),
+)
+
+# What reports share. Wilson's interval for k of n, 95%: E. B. Wilson, JASA 22 (1927). The upper tail of chi-square with
+# 5 degrees of freedom from the complementary error function, that one by the trapezoidal rule with step 1/2: D. B.
+# Hunter and T. Regan, Math. Comp. 26 (1972); below 2 pi a pole asks for the last term.
+_Z = 1.959963984540054
+MACROS = (
+    "share(k, n) AS CASE WHEN n > 0 THEN k / n END",
+    f"wilson_reach(k, n) AS {_Z} * sqrt(k * (n - k) / n + {_Z**2 / 4})",
+    f"wilson_low(k, n) AS CASE WHEN n > 0 THEN greatest(0, (k + {_Z**2 / 2} - wilson_reach(k, n)) / (n + {_Z**2})) END",
+    f"wilson_high(k, n) AS CASE WHEN n > 0 THEN least(1, (k + {_Z**2 / 2} + wilson_reach(k, n)) / (n + {_Z**2})) END",
+    "erfc(z) AS 0.5 * z * exp(-z * z) / pi() * (1 / (z * z) + 2 * list_sum(list_transform(range(1, 15), "
+    "lambda k: exp(-k * k / 4.0) / (z * z + k * k / 4.0)))) + CASE WHEN z < 2 * pi() THEN 2 / (1 - exp(4 * pi() * z)) "
+    "ELSE 0 END",
+    "chi_square_5(x) AS CASE WHEN x < 1e-9 THEN 1 ELSE erfc(sqrt(x / 2)) + sqrt(2 * x / pi()) * exp(-x / 2) "
+    "* (1 + x / 3) END",
+)
+
+
+class ReportColumn(Struct, frozen=True):
+    """A column of a report: its name, its unit (one of UNITS), and what it means."""
+
+    name: str
+    unit: str
+    about: str
+
+
+class Report(Struct, frozen=True):
+    """A report: what it is called, what it says, and its SQL. `chart` names the columns that make a picture."""
+
+    name: str
+    title: str
+    about: str
+    columns: tuple[ReportColumn, ...]
+    sql: str
+    chart: tuple[str, ...] = ()
+    tall: bool = False
+    own: bool = False  # of the user, and run under the lock-down of `query`
+
+
+class Filters(Struct, frozen=True):
+    """Which games and players a report is about; nothing chosen means all (of `origins`: those that were played)."""
+
+    players: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    origins: tuple[str, ...] = PLAYED
+    since: datetime | None = None
+    until: datetime | None = None
+    last: int | None = None
+    min_games: int = 0
+
+
+# -- the reports ------------------------------------------------------------------------------------------------------
+
+
+def reports(own: Path | None = None) -> dict[str, Report]:
+    """Return all reports by name: ours, and the user's in a folder. Raise DataError for a file that is none."""
+    found = {path.stem: read_report(path) for path in sorted(QUERIES.glob("*.sql"))}
+    for path in sorted(own.glob("*.sql")) if own is not None else ():
+        if path.stem in found:
+            raise DataError("has the name of a report that is there already", "another name", str(path))
+        found[path.stem] = read_report(path, own=True)
+    return found
+
+
+def find_report(name: str, own: Path | None) -> Report:
+    """Return one report; raise UsageError for an unknown name."""
+    found = reports(own)
+    if name not in found:
+        raise UsageError(f"there is no report {name[:80]!r}", nearest(name, list(found)))
+    return found[name]
+
+
+def read_report(path: Path, own: bool = False) -> Report:
+    """Read a report's file; raise DataError for a line of its head that is none."""
+    from tenklog import files
+
+    with files.telling(path), files.opened(path, files.READ) as fd:
+        data = files.read(fd)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise DataError("is not UTF-8 text", "a report in UTF-8", str(path)) from None
+    title, about, tall = path.stem, "", False
+    chart: tuple[str, ...] = ()
+    columns: list[ReportColumn] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.startswith("-- "):
+            break
+        key, colon, rest = line[3:].partition(": ")
+        words = key.split()
+        if words == ["title"]:
+            title = rest
+        elif words == ["about"]:
+            about = rest
+        elif words == ["chart"]:
+            chart = tuple(rest.split())
+        elif words == ["layout"]:
+            tall = rest == "tall"
+        elif len(words) == 2 and words[1] in UNITS and colon:
+            columns.append(ReportColumn(words[0], words[1], rest))
+        elif not own:
+            right = f"title, about, chart, layout, or a column's name and unit ({', '.join(UNITS)})"
+            raise DataError(f"has the line {line!r}", right, f"{path}:{number}")
+    return Report(path.stem, title, about, tuple(columns), text, chart, tall, own)
+
+
+# -- the tables, filtered ---------------------------------------------------------------------------------------------
+
+
+def prepare(
+    con: "DuckDBPyConnection", tables: dict[str, str], filters: Filters, people: dict[str, str] | None = None
+) -> None:
+    """Give a connection the tables as views that obey the filters, `dice_sets`, and the macros of reports.
+
+    `tables` are SELECTs, `people` maps spellings to persons; what stands in the schema `source` is not for the user.
+    Raise UsageError for a player or a ruleset that nobody has in these games.
+    """
+    _dice_sets(con)
+    if people:
+        con.execute("CREATE TABLE source.people AS SELECT unnest($a) AS spelling, unnest($b) AS person",
+                    {"a": list(people), "b": list(people.values())})  # fmt: skip
+    for table, select in tables.items():
+        con.execute(f"CREATE VIEW source.{table} AS {_joined(table, select, bool(people))}")
+    where = _games(con, filters)
+    for table in TABLES:
+        condition = (
+            where if table != "events" or where == "true" else f"game IN (SELECT game FROM source.games WHERE {where})"
+        )
+        con.execute(f"CREATE VIEW main.{table} AS SELECT * FROM source.{table} WHERE {condition}")
+    for macro in MACROS:
+        con.execute(f"CREATE MACRO {macro}")
+    _chosen(con, filters, people or {})
+
+
+def _joined(table: str, select: str, people: bool) -> str:
+    """Write persons for the spellings of a table."""
+    if not people or table == "events":
+        return select
+    known = "SELECT map(list(spelling), list(person)) FROM source.people"
+    person = "coalesce(({known})[{name}], {name})"
+    if table == "games":
+        lists = (
+            f"list_transform({name}, lambda p: coalesce(known[p], p)) AS {name}" for name in ("players", "winners")
+        )
+        return f"SELECT * EXCLUDE (known) REPLACE ({', '.join(lists)}) FROM ({select}), ({known}) AS k(known)"
+    names = ["player", "challenged"] if table == "turns" else ["player"]
+    columns = ", ".join(f"{person.format(known=known, name=name)} AS {name}" for name in names)
+    return f"SELECT * REPLACE ({columns}) FROM ({select})"
+
+
+def _games(con: "DuckDBPyConnection", filters: Filters) -> str:
+    """Return the condition under which the rows of a game count. Nothing that somebody typed becomes a part of it."""
+    conditions = []
+    if set(filters.origins) != set(ORIGINS):
+        conditions.append("origin IN (" + ", ".join(f"'{one}'" for one in ORIGINS if one in filters.origins) + ")")
+    if filters.rules:
+        known = [row[0] for row in con.execute("SELECT DISTINCT rules FROM source.games ORDER BY 1").fetchall()]
+        _check_known("rules", filters.rules, known)
+        con.execute("CREATE TABLE source.rules AS SELECT unnest($rules) AS rules", {"rules": list(filters.rules)})
+        conditions.append("rules IN (SELECT rules FROM source.rules)")
+    for sign, moment in ((">=", filters.since), ("<", filters.until)):
+        if moment is not None:
+            utc = moment.astimezone(UTC).replace(tzinfo=None)
+            conditions.append(f"begun {sign} TIMESTAMP '{utc.isoformat(sep=' ')}'")
+    where = " AND ".join(conditions) or "true"
+    if filters.last is not None:
+        con.execute(
+            f"CREATE TABLE source.last AS SELECT game FROM source.games WHERE {where} "
+            "ORDER BY begun DESC NULLS LAST, game DESC LIMIT $last",
+            {"last": filters.last},
+        )
+        where = "game IN (SELECT game FROM source.last)"
+    return where
+
+
+def _chosen(con: "DuckDBPyConnection", filters: Filters, people: dict[str, str]) -> None:
+    """Define which players have rows of their own."""
+    wanted = [people.get(player, player) for player in filters.players]
+    if wanted:
+        known = [row[0] for row in con.execute("SELECT DISTINCT player FROM source.seats ORDER BY 1").fetchall()]
+        _check_known("player", wanted, known)
+    if not wanted and not filters.min_games:
+        con.execute("CREATE MACRO chosen(player_) AS true")
+        con.execute("CREATE MACRO chosen_game(players_) AS true")
+        return
+    con.execute(
+        "CREATE TABLE source.chosen AS SELECT player FROM main.seats GROUP BY player HAVING count(won) >= $least "
+        "AND ($everybody OR list_contains($wanted::VARCHAR[], player))",
+        {"least": filters.min_games, "everybody": not wanted, "wanted": wanted},
+    )
+    con.execute("CREATE MACRO chosen(player_) AS player_ IN (SELECT player FROM source.chosen)")
+    con.execute(
+        "CREATE MACRO chosen_game(players_) AS list_has_any(players_, (SELECT list(player) FROM source.chosen))"
+    )
+
+
+def _check_known(what: str, wanted: Sequence[str], known: list[str]) -> None:
+    for name in wanted:
+        if name not in known:
+            right = nearest(name, known[:100]) if known else "archive some games with `tenklog archive`"
+            raise UsageError(f"no archived game has the {what} {name[:80]!r}", right)
+
+
+def _dice_sets(con: "DuckDBPyConnection") -> None:
+    """Make the table of the 923 sets: index, dice, how many of each face, and how many ordered throws show it."""
+    faces = enumerate((column.name for column in DICE_SETS[2:8]), 1)
+    counts = ", ".join(f"(len(one) - len(replace(one, '{n}', '')))::UTINYINT AS {face}" for n, face in faces)
+    # One text instead of lists, which older versions of DuckDB take 0.7 s to be given.
+    con.execute(
+        "CREATE TABLE main.dice_sets AS SELECT (n - 1)::SMALLINT AS roll_set, "
+        f"string_split(one, '')::UTINYINT[] AS dice, {counts}, throws::INTEGER AS throws FROM (SELECT "
+        "unnest(string_split($sets, ' ')) AS one, unnest(string_split($throws, ' ')) AS throws, "
+        f"unnest(range(1, {len(SETS) + 1})) AS n)",
+        {"sets": " ".join(write(dice, "") for dice in SETS), "throws": " ".join(str(throws(dice)) for dice in SETS)},
+    )
+
+
+# -- running ----------------------------------------------------------------------------------------------------------
+
+
+class Answer(Struct, frozen=True):
+    """The rows of a report or query: names of the columns, their DuckDB types, and a tuple a row."""
+
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+
+
+def run(
+    folder: Path,
+    report: Report,
+    filters: Filters,
+    people: dict[str, str] | None = None,
+    logs: Sequence[Path] = (),
+) -> Answer:
+    """Run one of our reports over an archive and some logs, the archive's parts read where they lie."""
+    return over(folder, filters, people, logs, lambda con: answer(con.execute(report.sql)))
+
+
+def over(
+    folder: Path,
+    filters: Filters,
+    people: dict[str, str] | None,
+    logs: Sequence[Path],
+    asking: Callable[["DuckDBPyConnection"], Answer],
+) -> Answer:
+    """Ask a connection with the filtered tables; once more when an archiver replaced a part meanwhile."""
+    import duckdb
+
+    while True:
+        manifest = archive.open_archive(folder)
+        con = archive.connect()
+        try:
+            con.execute("CREATE SCHEMA source")
+            added = _load_logs(con, logs)
+            tables = {table: archive.source(folder, manifest, table) + added.get(table, "") for table in TABLES}
+            prepare(con, tables, filters, people)
+            return asking(con)
+        except duckdb.IOException as error:
+            if archive.read_manifest(folder) == manifest:
+                raise AccessError(str(error).splitlines()[0], archive.REBUILD, str(folder)) from None
+        finally:
+            con.close()
+
+
+def _load_logs(con: "DuckDBPyConnection", logs: Sequence[Path]) -> dict[str, str]:
+    """Load logs into tables; return the SQL that adds them to the archived games, in place of those of the same id."""
+    if not logs:
+        return {}
+    from tempfile import TemporaryDirectory
+
+    from tenklog import reading
+    from tenklog.lines import scan
+
+    with TemporaryDirectory(prefix="tenklog-") as folder:
+        with RowFiles(Path(folder) / "log") as fresh:
+            for path in dict.fromkeys(logs):
+                data = reading.read_bytes(path)
+                found = scan(data)
+                fresh.add(rows(reading.log_of(path, found, named=False), found, data))
+        for table in TABLES:
+            fresh.load(con, table, f"CREATE TABLE source.added_{table} AS {{rows}}")
+    newer = "WHERE game NOT IN (SELECT game FROM source.added_games)"
+    return {table: f" {newer} UNION ALL BY NAME SELECT * FROM source.added_{table}" for table in TABLES}
+
+
+def answer(done: "DuckDBPyConnection", most: int | None = None) -> Answer:
+    """Return what a connection has to say: all rows, or one more than `most`."""
+    described = done.description or []
+    rows = done.fetchall() if most is None else done.fetchmany(most + 1)
+    return Answer(tuple(one[0] for one in described), tuple(str(one[1]) for one in described), rows)
+
+
+def moment(text: str, end: bool = False) -> datetime:
+    """Read a day or a time (UTC unless it has an offset); with `end` the moment after it. Raise UsageError."""
+    from datetime import timedelta
+
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(
+            f"{text[:40]!r} is no time", "a day or a time such as 2026-11-29 or 2026-11-29T20:15"
+        ) from None
+    if end:
+        found += (
+            timedelta(days=1) if len(text) <= 10 else timedelta(minutes=1) if len(text) <= 16 else timedelta(seconds=1)
+        )
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
