@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import DecodeError, Struct, ValidationError, json
 
 from tenklog import files
+from tenklog.checks import Problem
 from tenklog.errors import DataError, UsageError, nearest
 from tenklog.lines import chain
 from tenklog.tables import TABLES, line_of
@@ -160,6 +161,34 @@ def remember(folder: Path, manifest: Manifest, seen: dict[str, _State]) -> None:
         os.replace(path, folder / VERIFIED)
     except OSError:
         files.remove(path)
+
+
+def check(folder: Path, games: Iterable[Path]) -> tuple[list[Problem], dict[str, str]]:
+    """Hash every file of an archive; return what is wrong with it, and the archived heads of sealed logs (SEQ:H).
+
+    An archived game whose log is not among `games` is named too.
+    """
+    try:
+        manifest = read_manifest(folder)
+    except DataError as error:
+        return [Problem(error.where, 1, None, "archive", f"{error.what}; {error.right}")], {}
+    problems = []
+    for part in manifest.parts:
+        for file in part.files.values():
+            try:
+                wrong = damage(folder, file)
+            except DataError as error:
+                wrong = error.what
+            if wrong:
+                problems.append(Problem(str(folder / file.name), 1, None, "archive", f"{wrong}; {REBUILD}"))
+    if problems or not manifest.parts:
+        return problems, {}
+    rows = connect().execute(f"SELECT game, seq, h, sealed FROM ({source(folder, manifest, 'games')})").fetchall()
+    here = {path.stem for path in games}
+    for game in sorted(row[0] for row in rows if row[0] not in here):
+        text = f"{game} is archived, and its log is not there; `tenklog extract {game}` gives it back"
+        problems.append(Problem(str(folder), 1, None, "gone", text))
+    return problems, {game: f"{seq}:{h}" for game, seq, h, sealed in rows if sealed}
 
 
 # -- the tables in DuckDB ---------------------------------------------------------------------------------------------

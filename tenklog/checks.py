@@ -1,10 +1,10 @@
 """Checks: this module lists what can be wrong with a log, each thing as one function; nothing is raised or changed.
 
 `check` tolerates nothing: a torn tail, which readers leave out, is a problem here. Every function is asked, so all
-problems come out, those of one log by line. `unsealed` and `clock` are remarks: a log that has no others is good.
+problems come out, those of one log by line. `unsealed`, `clock` and `gone` are remarks: a log without others is good.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ from tenklog.events import Expect
 from tenklog.game import Game, false_expect
 from tenklog.lines import Scan, scan
 
-REMARKS = ("unsealed", "clock")
+REMARKS = ("unsealed", "clock", "gone")
 
 
 class Problem(Struct, frozen=True):
@@ -158,12 +158,12 @@ def check(path: Path, head: str | None = None) -> list[Problem]:
     return sorted(problems, key=lambda problem: problem.line)
 
 
-def check_all(paths: Iterable[Path], head: str | None = None) -> Report:
-    """Check logs one after another; one that can't be read is a problem too."""
+def check_all(paths: Iterable[Path], heads: Mapping[str, str] | None = None) -> Report:
+    """Check logs one after another, with the heads that are known by game; one that can't be read is a problem too."""
     problems: dict[str, list[Problem]] = {}
     for path in paths:
         try:
-            problems[str(path)] = check(path, head)
+            problems[str(path)] = check(path, (heads or {}).get(path.stem))
         except AccessError as error:
             problems[str(path)] = [Problem(str(path), 1, None, "unreadable", error.what)]
     return Report(list(problems), [problem for found in problems.values() for problem in found])

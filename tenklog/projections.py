@@ -3,7 +3,7 @@
 Each projection is a struct with a schema; nothing here judges a move or reads a file. Fields may come, none goes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, json
 from msgspec.structs import asdict
@@ -133,6 +133,31 @@ def game_row(game: Game, current: str | None) -> GameRow:
         time=start.time,
         current=start.game == current,
     )
+
+
+class PlayerRow(Struct, frozen=True):
+    """Who is who: a person, the names of that person in logs, games, and when the last one began."""
+
+    person: str
+    names: list[str]
+    games: int
+    last: str | None
+
+
+def players(games: Iterable[GameRow], people: Mapping[str, str]) -> list[PlayerRow]:
+    """Return everybody who plays in some games, those who play most first; `people` maps spellings to persons."""
+    found: dict[str, tuple[set[str], set[str], list[str]]] = {}
+    for game in games:
+        for player in game.players:
+            spellings, ids, times = found.setdefault(people.get(player, player), (set(), set(), []))
+            spellings.add(player)
+            ids.add(game.game)
+            times += [game.time] if game.time is not None else []
+    rows = [
+        PlayerRow(person, sorted(spellings), len(ids), max(times, default=None))
+        for person, (spellings, ids, times) in found.items()
+    ]
+    return sorted(rows, key=lambda one: (-one.games, one.person))
 
 
 def to_go(position: Position, seat: Seat) -> int:

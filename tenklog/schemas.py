@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import json
 
-from tenklog import cards, checks, compare, events, projections
+from tenklog import archive, archiving, cards, checks, compare, events, projections, stats, tables
 from tenklog.rules import DEFAULTS, Ruleset
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -27,6 +27,9 @@ OUTPUTS: dict[str, tuple[str, Any]] = {
     "rules-table": ("tenklog rules table --json", list[cards.TableRow]),
     "replay": ("tenklog replay --json", compare.Comparison),
     "check": ("tenklog check --json", checks.Report),
+    "players": ("tenklog games --players --json", list[projections.PlayerRow]),
+    "archive": ("tenklog archive --json", list[archiving.Outcome]),
+    "manifest": ("manifest.json of an archive", archive.Manifest),
 }
 
 
@@ -65,10 +68,36 @@ def ruleset_file() -> dict[str, Any]:
     }
 
 
+def archive_page() -> str:
+    """Return the page that documents the columns of the archive's tables and of the reports, in Markdown."""
+    lines = [
+        "# Tables and reports",
+        "",
+        "Generated from the code. Unknown is null, never 0. Columns may come; none goes or changes its meaning.",
+        "",
+        "# The archive's tables",
+    ]
+    for name, columns in (*tables.TABLES.items(), ("dice_sets", stats.DICE_SETS)):
+        lines += ["", f"## {name}", "", "| column | type | meaning |", "|---|---|---|"]
+        lines += [f"| {one.name} | {one.type.replace('STRUCT', 'STRUCT ')} | {one.about} |" for one in columns]
+    lines += [
+        "",
+        "# The reports",
+        "",
+        "Units: text, count, points (whole), mean (a number), share (0 to 1, in tables percent), p (0 to 1), time (UTC).",
+    ]
+    for report in stats.reports().values():
+        lines += ["", f"## {report.name}", "", f"{report.title}. {report.about}", ""]
+        lines += ["| column | unit | meaning |", "|---|---|---|"]
+        lines += [f"| {one.name} | {one.unit} | {one.about} |" for one in report.columns]
+    return "\n".join(lines) + "\n"
+
+
 def files() -> dict[str, bytes]:
-    """Return every schema file by name."""
+    """Return every generated file by name."""
     made = {name: schema(title, kind) for name, (title, kind) in OUTPUTS.items()} | {"ruleset-file": ruleset_file()}
-    return {f"{name}.schema.json": json.format(json.encode(one), indent=2) + b"\n" for name, one in made.items()}
+    found = {f"{name}.schema.json": json.format(json.encode(one), indent=2) + b"\n" for name, one in made.items()}
+    return found | {"TABLES.md": archive_page().encode()}
 
 
 def main() -> None:

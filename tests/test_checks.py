@@ -34,7 +34,7 @@ def write(path: Path, log: list[events.Event]) -> None:
 
 
 def test_a_good_log_has_no_problems(log: Path) -> None:
-    report = check_all([log], store.read(log).fingerprint)
+    report = check_all([log], {log.stem: store.read(log).fingerprint})
     assert (report.files, report.problems, report.bad) == ([str(log)], [], False)
 
 

@@ -23,8 +23,9 @@ from tenklog.render import Format, Output, visible
 @click.argument("games", nargs=-1, metavar="[GAME]...")
 @game_option
 @click.option("--head", metavar="SEQ:H", help="A fingerprint kept elsewhere that the log must contain.")
+@click.option("--archive", "archived", is_flag=True, help="Also hash the archive, and compare logs with its heads.")
 @output_options
-def check(games: tuple[str, ...], game: str | None, head: str | None, form: Format) -> None:
+def check(games: tuple[str, ...], game: str | None, head: str | None, archived: bool, form: Format) -> None:
     """Find whatever is wrong with logs: all of them, unless some are named. Nothing is changed."""
     from tenklog import checks
 
@@ -32,7 +33,15 @@ def check(games: tuple[str, ...], game: str | None, head: str | None, form: Form
     paths = [find(one) for one in named] if named else home().games()
     if head is not None and len(paths) != 1:
         raise UsageError("--head belongs to one game", "name the game: `tenklog check GAME --head SEQ:H`")
-    report = checks.check_all(paths, head)
+    heads = {paths[0].stem: head} if head is not None else {}
+    found: list[checks.Problem] = []
+    if archived:
+        from tenklog.archive import check as check_archive
+
+        found, known = check_archive(home().archive, home().games())
+        heads = known | heads
+    report = checks.check_all(paths, heads)
+    report = checks.Report(report.files, report.problems + found)
     rows = [row(problem) for problem in report.problems]
     lines = [visible(problem.line_of_text()) for problem in report.problems]
     count = len(report.files)

@@ -7,6 +7,7 @@ from tenklog.cli.common import command, emit, game_argument, home, load, one_of,
 from tenklog.errors import TenklogError, UsageError
 from tenklog.events import AnyEvent
 from tenklog.game import Game, fold
+from tenklog.reading import read
 from tenklog.render import Format, Output, grid, render, visible
 
 
@@ -76,10 +77,16 @@ def _rules_line(game: Game) -> str:
 
 @command("sheet", example="tenklog sheet")
 @game_argument
+@click.option("--chart", is_flag=True, help="Draw the totals round by round (needs tenklog[chart]).")
 @output_options
-def sheet(given: str | None, game: str | None, form: Format) -> None:
+def sheet(given: str | None, game: str | None, chart: bool, form: Format) -> None:
     """Show the score sheet: each round with what every player's turn changed, and the running total."""
     document = projections.sheet(load(one_of(given, game)).game)
+    if chart and form == "table":
+        from tenklog.charts import race
+
+        emit(Output(document, text=race(document)), form)
+        return
     if form in ("table", "markdown"):
         head = f"{visible(document.game)}, {visible(document.rules)}\n\n" if form == "table" else ""
         emit(Output(document, text=head + _wide(document, form).rstrip("\n")), "table")
@@ -135,22 +142,39 @@ def _short(time: object) -> str:
 
 
 @command("games", example="tenklog games")
+@click.option("--players", is_flag=True, help="List who plays, under which names, instead.")
 @output_options
-def games(form: Format) -> None:
-    """List all games of the home folder."""
-    from tenklog import store
-
+def games(players: bool, form: Format) -> None:
+    """List all games of the home folder, or everybody who plays in them."""
     place = home()
     current = place.current_id()
     rows, bad = [], 0
     for path in place.games():
         try:
-            log = store.read(path)
+            log = read(path)
         except TenklogError as error:
             remark(f"left out: {error}")
             bad += 1
             continue
         rows.append(projections.game_row(log.game, current))
+    if players:
+        _emit_players(rows, form)
+    else:
+        _emit_games(rows, form)
+    if bad:
+        click.get_current_context().exit(1)
+
+
+def _emit_players(rows: list[projections.GameRow], form: Format) -> None:
+    """Print who is who: each person, the names that the logs have, and in how many games."""
+    from tenklog.people import read_people
+
+    found = projections.players(rows, read_people(home().people))
+    text = None if found else "No players yet. Begin a game: tenklog new Anna Ben"
+    emit(Output(found, projections.PlayerRow.__struct_fields__, [projections.row(one) for one in found], text), form)
+
+
+def _emit_games(rows: list[projections.GameRow], form: Format) -> None:
     columns = projections.GameRow.__struct_fields__
     flat = [projections.row(one) for one in rows]
     if form in ("table", "markdown"):
@@ -159,8 +183,6 @@ def games(form: Format) -> None:
         flat = [one | {"current": "*" if one["current"] else "", "title": one["title"] or ""} for one in flat]
     text = None if rows else "No games yet. Begin one: tenklog new Anna Ben"
     emit(Output(rows, columns, flat, text), form)
-    if bad:
-        click.get_current_context().exit(1)
 
 
 @command("use", example="tenklog use 2026-11-29-kfqz")

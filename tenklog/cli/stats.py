@@ -100,7 +100,7 @@ def stats(
     else:
         answer = reports.run(folder, asked, filters, people, added)
     if not answer.rows and form == "table":
-        remark(_why_empty(folder, filters))
+        remark(_why_empty(folder))
     if chart and form == "table":
         from tenklog.charts import bars
 
@@ -116,13 +116,13 @@ def _logs(games: tuple[str, ...]) -> list[Path]:
     return paths
 
 
-def _why_empty(folder: Path, filters: "Filters") -> str:
+def _why_empty(folder: Path) -> str:
     from tenklog.archive import read_manifest
 
     count = read_manifest(folder).games
     if not count:
         return "the archive is empty; `tenklog archive` puts finished games into it"
-    return f"none of the {count} archived games fits; see --origin, --since and the other filters"
+    return f"no row for this in {count} archived games; see --origin, --since and the other filters"
 
 
 def _output(answer: "Answer", report: "Report | None" = None) -> Output:

@@ -1,0 +1,84 @@
+"""Charts: this module draws pictures in the terminal, in signs alone, so that they are legible without colour.
+
+It needs the extra `tenklog[chart]` (plotext).
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from tenklog.errors import UsageError
+from tenklog.projections import Sheet
+from tenklog.render import visible
+from tenklog.stats import Answer, Report
+
+WIDTH = 78
+SIGNS = "#o+x=*%@&~"
+
+
+def bars(report: Report, answer: Answer) -> str:
+    """Draw the columns of a report that make its picture: a group of bars for each row, shares in percent."""
+    label, *series = report.chart
+    units = {column.name: column.unit for column in report.columns}
+    found = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+    rows = [row for row in found if all(row[name] is not None for name in series)]
+    if not rows:
+        return "Nothing to draw."
+    heights = [[float(row[name]) * (100 if units.get(name) == "share" else 1) for row in rows] for name in series]
+    labels = [visible(str(row[label])) for row in rows]
+    signs = list(SIGNS[: len(series)])
+    figure = _figure(3 + len(rows) * (len(series) + 1))
+    # The first row is drawn at the top, and in a group of bars the first one too.
+    drawn = [one[::-1] for one in heights[::-1]]
+    figure.draw(
+        figure.bar(
+            list(range(1, len(rows) + 1)), drawn if len(series) > 1 else drawn[0], marker=signs[::-1], orientation="h"
+        )
+    )
+    figure.ruler("y").ticks(list(range(1, len(rows) + 1)), labels[::-1])
+    words = (f"{name.replace('_', ' ')}{' (%)' if units.get(name) == 'share' else ''}" for name in series)
+    legend = "   ".join(f"{sign} {name}" for sign, name in zip(signs, words, strict=True))
+    return f"{report.title}\n{_text(figure)}\n{label.replace('_', ' ')}: {legend}"
+
+
+def race(sheet: Sheet) -> str:
+    """Draw the totals of a game's players round by round."""
+    if not sheet.rounds:
+        return "Nothing to draw."
+    figure = _figure(22)
+    legend: list[str] = []
+    for number, player in enumerate(sheet.players):
+        totals = [0]
+        for one in sheet.rounds:
+            ended = [entry.total for entry in one.entries if entry.player == player]
+            totals.append(ended[-1] if ended else totals[-1])
+        sign = _sign(player, number, [line[0] for line in legend])
+        line = figure.signal(list(range(len(totals))), totals, marker=sign)
+        line.lines(True)
+        figure.draw(line)
+        legend.append(f"{sign} {visible(player)}")
+    return f"{visible(sheet.game)}, {visible(sheet.rules)}: totals by round\n{_text(figure)}\n{'   '.join(legend)}"
+
+
+def _sign(player: str, number: int, taken: Sequence[str]) -> str:
+    """Return the sign of a player's line: the first letter, or the seat where that is taken or no plain letter."""
+    first = player[0]
+    return first if first.isascii() and first.isalnum() and first not in taken else chr(ord("a") + number)
+
+
+def _figure(height: int) -> Any:  # plotext has no types
+    try:
+        import plotext
+    except ImportError:
+        raise UsageError("pictures need plotext", "pip install 'tenklog[chart]'") from None
+    plotext.terminal.limit(False, False)
+    figure = plotext.figure
+    figure.clear()
+    figure.theme("colorless")
+    figure.plot_size(WIDTH, height)
+    return figure
+
+
+def _text(figure: Any) -> str:
+    text = re.sub("\x1b\\[[0-9;]*m", "", str(figure.build()))
+    return "\n".join(line.rstrip() for line in text.rstrip("\n").split("\n"))
