@@ -54,16 +54,30 @@ def evolve(game: Game | None, event: events.Event) -> Game:
     if event.seq != game.seq + 1:
         raise IllegalMove(f"seq {event.seq} follows seq {game.seq}", f"seq {game.seq + 1}")
     kind = type(event)
-    if kind is events.Undo:
+    if kind in _ASIDE:
+        return _evolve_aside(game, event)
+    return Game(game.start, event.seq, play(game.position, event), event, game)
+
+
+# What is no plain move of the game; nearly every event is one, and asks no further.
+_ASIDE = frozenset(
+    {events.Undo, events.Note, events.Expect, events.Start, events.Join, events.Rename, events.RuleChange}
+)
+
+
+def _evolve_aside(game: Game, event: events.Event) -> Game:
+    if isinstance(event, events.Undo):
         return _undo(game, event)
-    if kind is events.Note or kind is events.Expect:
+    if isinstance(event, events.Note | events.Expect):
         return Game(game.start, event.seq, game.position, game.event, game.before)
-    if kind is events.Start:
+    if isinstance(event, events.Start):
         raise IllegalMove("a second start", "one start, on the first line")
-    if kind is events.Join or kind is events.Rename:
-        check_name(event.player if kind is events.Join else event.to)  # type: ignore[attr-defined]
-    if kind is events.RuleChange and event.scope == "whole-game":  # type: ignore[attr-defined]
-        return Game(game.start, event.seq, recompute(game, event), event, game)  # type: ignore[arg-type]
+    if isinstance(event, events.RuleChange) and event.scope == "whole-game":
+        return Game(game.start, event.seq, recompute(game, event), event, game)
+    if isinstance(event, events.Join):
+        check_name(event.player)
+    elif isinstance(event, events.Rename):
+        check_name(event.to)
     return Game(game.start, event.seq, play(game.position, event), event, game)
 
 
@@ -113,8 +127,7 @@ def undone_with(game: Game) -> Game | None:
     return before
 
 
-def _undo(game: Game, event: events.Event) -> Game:
-    assert isinstance(event, events.Undo)
+def _undo(game: Game, event: events.Undo) -> Game:
     last = undone_with(game)
     if last is None or game.event is None:
         raise IllegalMove("there is nothing to undo", "a move first")

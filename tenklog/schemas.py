@@ -84,7 +84,7 @@ def archive_page() -> str:
         "",
         "# The reports",
         "",
-        "Units: text, count, points (whole), mean (a number), share (0 to 1, in tables percent), p (0 to 1), time (UTC).",
+        "Units: text, count, points (whole), mean (a number), share (0 to 1, in tables percent), p, time (UTC).",
     ]
     for report in stats.reports().values():
         lines += ["", f"## {report.name}", "", f"{report.title}. {report.about}", ""]

@@ -148,7 +148,7 @@ def prepare(
     `tables` are SELECTs, `people` maps spellings to persons; what stands in the schema `source` is not for the user.
     Raise UsageError for a player or a ruleset that nobody has in these games.
     """
-    _dice_sets(con)
+    make_dice_sets(con)
     if people:
         con.execute("CREATE TABLE source.people AS SELECT unnest($a) AS spelling, unnest($b) AS person",
                     {"a": list(people), "b": list(people.values())})  # fmt: skip
@@ -234,7 +234,7 @@ def _check_known(what: str, wanted: Sequence[str], known: list[str]) -> None:
             raise UsageError(f"no archived game has the {what} {name[:80]!r}", right)
 
 
-def _dice_sets(con: "DuckDBPyConnection") -> None:
+def make_dice_sets(con: "DuckDBPyConnection") -> None:
     """Make the table of the 923 sets: index, dice, how many of each face, and how many ordered throws show it."""
     faces = enumerate((column.name for column in DICE_SETS[2:8]), 1)
     counts = ", ".join(f"(len(one) - len(replace(one, '{n}', '')))::UTINYINT AS {face}" for n, face in faces)

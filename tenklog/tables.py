@@ -115,6 +115,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("change", "BIGINT", "by how many points the own total changed, penalties included"),
         Column("total_before", "BIGINT", "the total before, points"),
         Column("total", "BIGINT", "the total after, points"),
+        Column("lead", "BIGINT", "the total before less the best of the others in play, points; null without others"),
         Column("rolls", "INTEGER", "rolls; null on a score sheet, where nobody knows"),
         Column("dice_left", "UTINYINT", "dice that the next roll would have had, when banked; null otherwise"),
         Column("hot_dice", "INTEGER", "how often all dice were set aside; null on a score sheet"),
@@ -368,7 +369,7 @@ def _turns_and_rolls(
         lost = done.outcome in ("bust", "wiped-out")
         running[seat] = busts, scores = busts + 1 if lost else 0, scores + 1 if done.posted else 0
         turns.append((
-            seat + 1, players[seat], number, done.round, done.outcome, *_points_row(done, hot), opened[seat],
+            seat + 1, players[seat], number, done.round, done.outcome, *_points_row(done, hot, before), opened[seat],
             done.turn.stolen, None if done.turn.challenge is None else players[done.turn.challenge], done.last, busts,
             scores, first or event.seq, event.seq, event.time,
         ))  # fmt: skip
@@ -403,14 +404,16 @@ def _decide(roll: _Roll, position: Position, turn: Turn, decision: str) -> None:
         roll.free = not must_bank(position, turn) and not bank_ban(position, turn)[0]
 
 
-def _points_row(done: Ended, hot: int) -> tuple[Any, ...]:
+def _points_row(done: Ended, hot: int, position: Position) -> tuple[Any, ...]:
     """Return what a turn was about, from the points at stake to whether there were dice."""
     turn = done.turn
     before = done.total - done.change
+    others = [one.total for number, one in enumerate(position.seats) if number != turn.seat and not one.left]
+    points = (turn.points, done.posted, done.change, before, done.total, before - max(others) if others else None)
     if not turn.with_dice:
-        return turn.points, done.posted, done.change, before, done.total, None, None, None, False
+        return *points, None, None, None, False
     left = turn.dice_left if done.outcome == "banked" else None
-    return turn.points, done.posted, done.change, before, done.total, turn.rolls, left, hot, True
+    return *points, turn.rolls, left, hot, True
 
 
 def _events(game: str, log: Log, found: Scan) -> bytes:

@@ -1,0 +1,181 @@
+"""What the archive costs: archiving, reports and SQL over many games, against plain DuckDB on the same data.
+
+    python tests/bench/archive.py [--games 100000] [--keep FOLDER]
+
+Prints each figure as a ratio of two things measured in this run, and exits 1 when one passes its limit. Archiving is
+compared with DuckDB's COPY to Parquet of the very lines of the logs, read as JSON with explicit columns; a report
+with its SQL typed into a DuckDB that has views of the same files; and both, again, through `query`. Peak memory is that
+of all processes together, at all games and at a tenth of them. With --keep the games are made once and used again.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from time import perf_counter, sleep
+
+import duckdb
+from games import write_games
+
+from tenklog import archive, query, stats
+from tenklog.tables import TABLES
+
+ARCHIVING = 4.0
+REPORT_SECONDS = 0.5
+REPORT = 1.5
+QUERY = 3.0
+MEMORY = 1 << 30
+GROWTH = 1.2
+COLUMNS = {
+    "type": "VARCHAR", "seq": "INTEGER", "time": "TIMESTAMP", "id": "VARCHAR", "player": "VARCHAR",
+    "dice": "UTINYINT[]", "aside": "UTINYINT[]", "points": "BIGINT", "settled": "BOOLEAN", "thrown_by": "VARCHAR",
+    "game": "VARCHAR", "version": "INTEGER", "players": "VARCHAR[]", "rules": "JSON", "origin": "VARCHAR",
+    "of": "JSON", "title": "VARCHAR", "first_throw": "JSON", "changes": "JSON", "scope": "VARCHAR",
+    "opponent": "VARCHAR", "why": "VARCHAR", "totals": "JSON", "to": "VARCHAR", "text": "VARCHAR", "h": "VARCHAR",
+}  # fmt: skip
+RUN = """
+import os, pathlib, sys
+from tenklog import archiving
+if __name__ == "__main__":
+    folder, games, count = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), int(sys.argv[3])
+    paths = [games / f"game-{number:07}.jsonl" for number in range(count)]
+    found = archiving.archive_logs(folder, paths, processes=os.cpu_count() or 1)
+    assert all(one.result == "archived" for one in found)
+"""
+
+
+def say(what: str, ratio: float, limit: float, detail: str) -> bool:
+    """Print a figure; tell whether it is within its limit."""
+    good = ratio <= limit
+    print(f"{what:<34}{ratio:>8.2f}  (limit {limit}){'' if good else '  TOO MUCH'}   {detail}", flush=True)
+    return good
+
+
+def timed(work: Callable[[], object], times: int = 1) -> float:
+    """Return the median seconds of some runs."""
+    took = []
+    for _ in range(times):
+        began = perf_counter()
+        work()
+        took.append(perf_counter() - began)
+    return median(took)
+
+
+# -- archiving --------------------------------------------------------------------------------------------------------
+
+
+def copy_lines(games: Path, count: int, folder: Path) -> float:
+    """Write the lines of all logs to one file, and time DuckDB's COPY of it."""
+    lines = folder / "lines.jsonl"
+    with lines.open("wb") as out:
+        for number in range(count):
+            out.write((games / f"game-{number:07}.jsonl").read_bytes())
+    columns = ", ".join(f"\"{name}\": '{kind}'" for name, kind in COLUMNS.items())
+    copy = (
+        f"COPY (SELECT * FROM read_json('{lines}', format = 'newline_delimited', columns = {{{columns}}})) "
+        f"TO '{folder}/lines.parquet' (FORMAT parquet, COMPRESSION zstd)"
+    )
+    print(copy, flush=True)
+    took = timed(lambda: duckdb.connect().execute(copy), 3)
+    lines.unlink()
+    return took
+
+
+def memory_of(pid: int) -> int:
+    """Return the resident bytes of a process and those below it."""
+    total = 0
+    try:
+        total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            total += sum(map(memory_of, map(int, (task / "children").read_text().split())))
+    except (OSError, IndexError, ValueError):
+        pass
+    return total
+
+
+def archiving(games: Path, count: int, folder: Path) -> tuple[float, int]:
+    """Archive games in a process of its own; return seconds, and peak bytes of all processes together."""
+    began = perf_counter()
+    script = folder.parent / "archive_run.py"
+    script.write_text(RUN)
+    running = subprocess.Popen([sys.executable, str(script), str(folder), str(games), str(count)])
+    peak = 0
+    done = threading.Event()
+
+    def watch() -> None:
+        nonlocal peak
+        while not done.is_set():
+            peak = max(peak, memory_of(running.pid))
+            sleep(0.05)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    code = running.wait()
+    took = perf_counter() - began
+    done.set()
+    watcher.join()
+    assert code == 0
+    return took, peak
+
+
+# -- reports and SQL --------------------------------------------------------------------------------------------------
+
+
+def plain(folder: Path) -> duckdb.DuckDBPyConnection:
+    """Return a DuckDB with views of the live files, and the macros and `dice_sets` that reports use."""
+    con = duckdb.connect()
+    manifest = archive.open_archive(folder)
+    for table in TABLES:
+        con.execute(f"CREATE VIEW {table} AS {archive.source(folder, manifest, table)}")
+    for macro in (*stats.MACROS, "chosen(p) AS true", "chosen_game(p) AS true"):
+        con.execute(f"CREATE MACRO {macro}")
+    stats.make_dice_sets(con)
+    return con
+
+
+def reports(folder: Path) -> bool:
+    """Compare every report with its SQL in plain DuckDB, by itself and through `query`."""
+    con = plain(folder)
+    good = True
+    for report in stats.reports().values():
+        sql = report.sql
+        con.execute(sql).fetchall()
+        native = timed(lambda sql=sql: con.execute(sql).fetchall(), 5)  # type: ignore[misc]
+        ours = timed(lambda one=report: stats.run(folder, one, stats.Filters()), 5)  # type: ignore[misc]
+        asked = timed(lambda sql=sql: query.ask(folder, sql, stats.Filters(origins=stats.ORIGINS)), 3)  # type: ignore[misc]
+        detail = f"{ours:.3f} s, {native:.3f} s"
+        good &= say(f"stats {report.name}", ours / native, REPORT, detail)
+        good &= say(f"stats {report.name}, seconds", ours, REPORT_SECONDS, "")
+        good &= say(f"query {report.name}", asked / native, QUERY, f"{asked:.3f} s, {native:.3f} s")
+    return good
+
+
+def main() -> int:
+    """Measure, print, and return the exit code."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--games", type=int, default=100_000)
+    parser.add_argument("--keep", type=Path)
+    asked = parser.parse_args()
+    count: int = asked.games
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        games = asked.keep or folder / "games"
+        if not (games / f"game-{count - 1:07}.jsonl").exists():
+            write_games(games, count)
+        _, small = archiving(games, count // 10, folder / "small")
+        took, peak = archiving(games, count, folder / "archive")
+        copied = copy_lines(games, count, folder)
+        good = say("archiving", took / copied, ARCHIVING, f"{took:.1f} s, {copied:.1f} s")
+        good &= say("memory of archiving, GB", peak / 1e9, MEMORY / 1e9, "")
+        good &= say("memory at ten times the games", peak / small, GROWTH, f"{peak >> 20} MiB, {small >> 20} MiB")
+        good &= reports(folder / "archive")
+    return int(not good)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
