@@ -20,7 +20,7 @@ def losing_throws(position: Position, turn: Turn) -> int:
     """
     rules, table, count = position.rules, position.table, turn.dice_left
     fresh = count == rules.dice
-    excused = (fresh and rules.blank_throw > 0) or (count == 1 and turn.tries + 1 < rules.last_die_rolls)
+    excused = rules.blank_throw > 0 if fresh else count == 1 and turn.tries + 1 < rules.last_die_rolls
     kept, worth = (turn.kept, turn.worth) if rules.build_on_kept and not fresh else ((), 0)
     key = (count, excused, kept, worth)
     found = table.busts.get(key)

@@ -7,7 +7,6 @@ counted in dice. It knows nothing of the log: no sequence numbers, undo, notes o
 from typing import Literal
 
 from msgspec import Struct
-from msgspec.structs import force_setattr
 
 from tenklog.dice import Dice, write
 from tenklog.errors import IllegalMove
@@ -124,10 +123,11 @@ def opening(players: tuple[str, ...], rules: Ruleset, replayed: bool = False) ->
 
 def with_turn(position: Position, turn: Turn) -> Position:
     """Return a position with another turn in progress."""
-    # Three events in four come through here, and a copy takes half of the time of a new struct with the same fields.
-    after: Position = position.__copy__()  # type: ignore[attr-defined]
-    force_setattr(after, "turn", turn)
-    return after
+    # Twice as fast as `replace`, and three events in four come through here.
+    return Position(
+        position.rules, position.table, position.seats, turn, position.round, position.ended, position.pending,
+        position.due, position.extra, position.winners, position.abandoned, position.replayed,
+    )  # fmt: skip
 
 
 def with_seat(position: Position, number: int, seat: Seat) -> tuple[Seat, ...]:

@@ -34,6 +34,7 @@ try:
 except ImportError:
     from hashlib import blake2b
 
+_ORDERED = [6**count for count in range(7)]
 SETS = {dice: number for number, dice in enumerate(sets())}
 
 
@@ -336,7 +337,13 @@ def _turns_and_rolls(
         if kind is events.Roll:
             if roll is not None:
                 _decide(roll, before, turn, "roll")
-            roll = _new_roll(event, before, turn, players)  # type: ignore[arg-type]
+            seat, dice, points = turn.seat, event.dice, turn.points  # type: ignore[attr-defined]
+            roll = _Roll(
+                seat + 1, players[seat], None, before.round, turn.rolls + 1, event.seq, dice, len(dice), _set(dice),
+                None, None, None, points, points, None, False, None, None,
+                losing_throws(before, turn) / _ORDERED[len(dice)],
+                event.thrown_by is not None,  # type: ignore[attr-defined]
+            )  # fmt: skip
             rolls.append(roll)
             now = after.turn
             if now is not None and now.phase in ("to-roll", "kept"):
@@ -376,15 +383,6 @@ def _turns_and_rolls(
         opened[seat] = opened[seat] or done.posted > 0
         begun, first, roll = len(rolls), 0, None
     return turns, list(map(astuple, rolls))
-
-
-def _new_roll(event: events.Roll, position: Position, turn: Turn, players: list[str]) -> _Roll:
-    seat, dice, points = turn.seat, event.dice, turn.points
-    return _Roll(
-        seat + 1, players[seat], None, position.round, turn.rolls + 1, event.seq, dice, len(dice), _set(dice), None,
-        None, None, points, points, None, False, None, None, losing_throws(position, turn) / 6 ** len(dice),
-        event.thrown_by is not None,
-    )  # fmt: skip
 
 
 @cache

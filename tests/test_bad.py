@@ -29,6 +29,7 @@ def prepare(folder: Path) -> None:
         + b"\n"
     )
     (folder / "poem.jsonl").write_text("Roses are red\n")
+    (folder / "poem.csv").write_text("Roses are red\n")
     (folder / "shadow" / "rules").mkdir(parents=True)
     (folder / "shadow" / "rules" / "zilch.toml").write_text('based_on = "farkle"\n')
     (folder / "circle.toml").write_text('based_on = "./circle.toml"\n')
