@@ -17,7 +17,7 @@ from tenklog import files
 from tenklog.checks import Problem
 from tenklog.errors import DataError, UsageError, nearest
 from tenklog.lines import chain
-from tenklog.tables import TABLES, line_of
+from tenklog.tables import TABLES, digest, line_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -26,6 +26,9 @@ MANIFEST = "manifest.json"
 VERIFIED = "verified.json"
 NAME = re.compile(rf"({'|'.join(TABLES)})-[0-9a-f]{{32}}\.parquet")
 REBUILD = "`tenklog archive --rebuild` writes the archive anew from the logs"
+
+
+COLUMNS = digest(json.encode(TABLES))
 
 
 class File(Struct, frozen=True):
@@ -38,10 +41,11 @@ class File(Struct, frozen=True):
 
 
 class Part(Struct, frozen=True):
-    """Some games, whole: a file for each table."""
+    """Some games, whole: a file for each table. `columns` stands for the columns of the tenklog that wrote it."""
 
     games: int
     files: dict[str, File]
+    columns: str
 
 
 class Manifest(Struct, frozen=True):
@@ -211,13 +215,16 @@ def quoted(path: Path | str) -> str:
 
 
 def source(folder: Path, manifest: Manifest, table: str) -> str:
-    """Return the SQL that reads a table's live files, or gives no row of the same columns when there are none."""
-    live = manifest.live(table)
-    if not live:
-        columns = ", ".join(f'NULL::{column.type} AS "{column.name}"' for column in TABLES[table])
-        return f"SELECT * FROM (SELECT {columns} WHERE false)"
-    paths = ", ".join(quoted(folder / file.name) for file in live)
-    return f"SELECT * FROM read_parquet([{paths}])"
+    """Return the SQL that reads a table's live files; the same columns without a row when there are none."""
+    paths = ", ".join(quoted(folder / file.name) for file in manifest.live(table))
+    if paths and all(part.columns == COLUMNS for part in manifest.parts):
+        return f"SELECT * FROM read_parquet([{paths}])"
+    # Columns that an older tenklog did not write are null.
+    columns = ", ".join(f'NULL::{column.type} AS "{column.name}"' for column in TABLES[table])
+    empty = f"SELECT * FROM (SELECT {columns} WHERE false)"
+    if not paths:
+        return empty
+    return f"SELECT * FROM ({empty} UNION ALL BY NAME SELECT * FROM read_parquet([{paths}], union_by_name = true))"
 
 
 # -- logs again -------------------------------------------------------------------------------------------------------

@@ -82,20 +82,33 @@ def archive_logs(
         return outcomes + twins
     files.make_folder(folder)
     with files.Lock(folder / archive.MANIFEST, timeout):
-        writer = _Writer(folder, Manifest() if rebuild else archive.read_manifest(folder))
-        archive.verify(folder, writer.manifest)
-        if not rebuild:
+        if rebuild:
+            _refuse_loss(folder, unique)
+            writer = _Writer(folder, Manifest(), whole=True)
+        else:
+            writer = _Writer(folder, archive.read_manifest(folder))
+            archive.verify(folder, writer.manifest)
             writer.sweep()
         known = _known(folder, writer.manifest)
         outcomes = []
         for staged in _stage_all(folder, _chunks(unique), known, processes, progress):
             writer.commit(staged, known)
             outcomes += staged.outcomes
-        if rebuild and not writer.committed:
-            writer.publish(writer.manifest)
-        writer.merge()
-        writer.sweep()
+        writer.finish()
         return outcomes + twins
+
+
+def _refuse_loss(folder: Path, paths: Sequence[Path]) -> None:
+    """Raise DataError when a readable archive has games that no log here could give back."""
+    try:
+        known = _known(folder, archive.open_archive(folder, ("games",)))
+    except DataError:
+        return  # what can't be read is why the archive is rebuilt
+    lost = sorted(known.keys() - {path.stem for path in paths})
+    if lost:
+        names = ", ".join(lost[:6]) + (f" and {len(lost) - 6} more" if len(lost) > 6 else "")
+        what = f"{len(lost)} archived {'game has' if len(lost) == 1 else 'games have'} no log any more: {names}"
+        raise DataError(what, "`tenklog extract GAME --into` the folder of the games, then rebuild", str(folder))
 
 
 def _by_name(paths: Iterable[Path]) -> tuple[list[Path], list[Outcome]]:
@@ -126,13 +139,12 @@ def _chunks(paths: Sequence[Path]) -> list[list[Path]]:
 def _known(folder: Path, manifest: Manifest) -> dict[str, _Known]:
     if not manifest.parts:
         return {}
+    paths = ", ".join(archive.quoted(folder / file.name) for file in manifest.live("games"))
+    columns = "game, digest, first_h, parse_filename(filename)"
     con = archive.connect()
-    found = {}
-    for part in manifest.parts:
-        name = part.files["games"].name
-        query = f"SELECT game, digest, first_h FROM read_parquet({archive.quoted(folder / name)})"
-        found.update({game: _Known(bytes_, first, name) for game, bytes_, first in con.execute(query).fetchall()})
-    return found
+    found = con.execute(f"SELECT {columns} FROM read_parquet([{paths}], filename = true)").fetchall()
+    con.close()
+    return {game: _Known(bytes_, first, part) for game, bytes_, first, part in found}
 
 
 def _part_of(known: dict[str, _Known], paths: Iterable[Path]) -> dict[str, _Known]:
@@ -224,12 +236,12 @@ def _write(con: "DuckDBPyConnection", select: str, target: Path, parameters: dic
 
 
 class _Writer:
-    """The archive while its lock is held; `publish` is the only commit point."""
+    """The archive while its lock is held; `_publish` is the only commit point, with `whole` only once at the end."""
 
-    def __init__(self, folder: Path, manifest: Manifest) -> None:
+    def __init__(self, folder: Path, manifest: Manifest, whole: bool = False) -> None:
         self.folder = folder
         self.manifest = manifest
-        self.committed = False
+        self.whole = whole
         self._number = 0
 
     def commit(self, staged: _Staged, known: dict[str, _Known]) -> None:
@@ -249,8 +261,9 @@ class _Writer:
                 parts.append(self._rewritten([part], part.games - len(games), games))
                 self._moved(known, part, parts[-1])
         if staged.games:
-            parts.append(Part(staged.games, {table: self._named(file) for table, file in staged.files.items()}))
-        self.publish(Manifest(1, tuple(parts)))
+            named = {table: self._named(file) for table, file in staged.files.items()}
+            parts.append(Part(staged.games, named, archive.COLUMNS))
+        self._set(Manifest(1, tuple(parts)))
 
     def _moved(self, known: dict[str, _Known], old: Part, new: Part) -> None:
         """Remember that the games of a part are in a new one; the same run may replace more of them."""
@@ -259,7 +272,14 @@ class _Writer:
             if one.part == before:
                 known[game] = _Known(one.digest, one.first_h, after)
 
-    def merge(self) -> None:
+    def finish(self) -> None:
+        """Merge what is small, publish what was held back, and sweep."""
+        self._merge()
+        if self.whole:
+            self._publish()
+        self.sweep()
+
+    def _merge(self) -> None:
         """Make one part of many small ones, so that an archive that grows by a game an evening stays fast."""
         small = [part for part in self.manifest.parts if part.games <= CHUNK_GAMES // 2]
         if len(small) <= SMALL_PARTS:
@@ -271,7 +291,7 @@ class _Writer:
             merged.append(small.pop(0))
             games += merged[-1].games
         rest = [part for part in self.manifest.parts if part not in merged]
-        self.publish(Manifest(1, (*rest, self._rewritten(merged, games, []))))
+        self._set(Manifest(1, (*rest, self._rewritten(merged, games, []))))
 
     def _rewritten(self, parts: list[Part], games: int, without: list[str]) -> Part:
         """Write the rows of some parts, without some games, as one new part."""
@@ -283,7 +303,7 @@ class _Writer:
             select = f"SELECT * FROM ({found}) WHERE game NOT IN (SELECT unnest($games::VARCHAR[]))"
             target = self.folder / f"_{os.getpid()}-again{self._number}-{table}.parquet"
             written[table] = self._named(_write(con, select, target, {"games": without}))
-        return Part(games, written)
+        return Part(games, written, archive.COLUMNS)
 
     def _named(self, file: File) -> File:
         """Give a staged file the name that its content has."""
@@ -293,15 +313,18 @@ class _Writer:
             os.replace(self.folder / file.name, self.folder / name)
         return File(name, file.sha256, file.size, file.rows)
 
-    def publish(self, manifest: Manifest) -> None:
+    def _set(self, manifest: Manifest) -> None:
+        self.manifest = manifest
+        if not self.whole:
+            self._publish()
+
+    def _publish(self) -> None:
         """Replace the manifest, durably, after the files that it lists."""
         path = self.folder / archive.MANIFEST
         with files.telling(path):
             files.sync_folder(self.folder)
-            files.put(path, json.format(json.encode(manifest), indent=1) + b"\n")
+            files.put(path, json.format(json.encode(self.manifest), indent=1) + b"\n")
             files.sync_folder(self.folder)
-        self.manifest = manifest
-        self.committed = True
 
     def sweep(self) -> None:
         """Remove what a dead writer staged and what is live no more; and note the state of what is live."""
@@ -330,8 +353,8 @@ def _stage_all(
         for prefix, chunk in zip(prefixes, chunks, strict=True):
             yield stage(prefix, chunk, _part_of(known, chunk), progress=progress)
         return
-    from concurrent.futures import ProcessPoolExecutor, as_completed
-    from multiprocessing import get_context
+    from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
+    from multiprocessing import active_children, get_context
 
     # A fresh interpreter each: what DuckDB does in its threads can't be forked.
     pool = ProcessPoolExecutor(min(processes, len(chunks)), get_context("spawn"), _begin_worker)
@@ -344,6 +367,12 @@ def _stage_all(
             staged = job.result()
             progress(len(staged.outcomes))
             yield staged
+    except BrokenExecutor:
+        raise AccessError("a process that reads logs died", "again, with more memory free", str(folder)) from None
+    except BaseException:
+        for child in active_children():
+            child.terminate()  # what they have staged is swept
+        raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 

@@ -1,6 +1,7 @@
 """People: this module knows who is who: one person under several spellings is joined in reports, never in logs.
 
-The file `people.toml` of the home folder lists, for a person, the other names that logs have: `Anna = ["Annie", "A."]`.
+The file `people.toml` of the home folder lists, for a person, the other names that logs have:
+`Anna = ["Annie", "A."]`. Who sits at one table under two spellings counts twice there.
 """
 
 from pathlib import Path

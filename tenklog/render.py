@@ -22,7 +22,8 @@ _encode = json.Encoder(decimal_format="number").encode
 class Output(Struct):
     """What a command has to say: a document for JSON, rows for tables, and a text for people where a table is not best.
 
-    `columns` are the keys of the rows in order; `units` say of some of them how people write their values.
+    `columns` are the keys of the rows in order; `units` say of some of them how people write their values. `stacked`
+    writes the words of a column's name one below the other, which keeps wide tables narrow.
     """
 
     document: object
@@ -30,6 +31,7 @@ class Output(Struct):
     rows: Sequence[Row] = ()
     text: str | None = None
     units: Mapping[str, str] = {}
+    stacked: bool = False
 
 
 def render(output: Output, form: Format, raw: bool = False) -> str:
@@ -90,19 +92,21 @@ def _table(output: Output, form: Format) -> str:
         return ""
     right = [all(_is_number(row.get(one)) for row in output.rows) for one in output.columns]
     rows = [[cell(row.get(one), output.units.get(one, "")) for one in output.columns] for row in output.rows]
-    return grid([column.replace("_", " ") for column in output.columns], rows, right, form)
+    joint = "\n" if output.stacked and form == "table" else " "
+    return grid([column.replace("_", joint) for column in output.columns], rows, right, form)
 
 
 def grid(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool], form: Format) -> str:
     """Return a table (or one in Markdown) of texts; `right` says which columns are flush right."""
-    from tabulate import tabulate  # recording commands don't pay for it
+    import tabulate  # recording commands don't pay for it
 
-    heads = [visible(head) for head in heads]
+    tabulate.MIN_PADDING = 0  # or each heading of a plain table is two blanks wider than its word
+    heads = ["\n".join(map(visible, head.split("\n"))) for head in heads]
     if form == "markdown":
         rows = [[_plain(text) for text in row] for row in rows]
         heads = [_plain(head) for head in heads]
     return (
-        tabulate(
+        tabulate.tabulate(
             rows,
             headers=heads,
             tablefmt="github" if form == "markdown" else "simple",

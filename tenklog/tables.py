@@ -116,9 +116,9 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("change", "BIGINT", "by how many points the own total changed, penalties included"),
         Column("total_before", "BIGINT", "the total before, points"),
         Column("total", "BIGINT", "the total after, points"),
-        Column("lead", "BIGINT", "the total before less the best of the others in play, points; null without others"),
+        Column("lead", "BIGINT", "points ahead of the best other in play when the turn came; null without others"),
         Column("rolls", "INTEGER", "rolls; null on a score sheet, where nobody knows"),
-        Column("dice_left", "UTINYINT", "dice that the next roll would have had, when banked; null otherwise"),
+        Column("dice_left", "UTINYINT", "dice that the next roll would have had; null unless the outcome is banked"),
         Column("hot_dice", "INTEGER", "how often all dice were set aside; null on a score sheet"),
         Column("with_dice", "BOOLEAN", "whether the dice are in the log, as opposed to a score sheet"),
         Column("opened", "BOOLEAN", "whether the player had posted points before"),
@@ -330,6 +330,7 @@ def _turns_and_rolls(
     ends = iter(ended)
     begun = first = 0  # the turn's first roll in `rolls`, the turn's first event
     roll: _Roll | None = None
+    came = told[0][1] if told else None  # the position when the turn came to its seat
     for event, before, after in told:
         kind = type(event)
         turn = before.turn
@@ -346,7 +347,9 @@ def _turns_and_rolls(
             )  # fmt: skip
             rolls.append(roll)
             now = after.turn
-            if now is not None and now.phase in ("to-roll", "kept"):
+            if now is not None and now.phase == "busted":
+                roll.result = "bust"
+            elif now is not None and now.phase in ("to-roll", "kept"):
                 roll.result, roll.points, roll.dice_left = "free", now.points, now.dice_left
             first = first or event.seq
         elif kind is events.Keep:
@@ -359,12 +362,14 @@ def _turns_and_rolls(
         elif kind is events.Steal or kind is events.Challenge:
             first = first or event.seq
         if after.ended is before.ended:
+            if after.turn is not None and after.turn.seat != turn.seat:
+                came = after
             continue
         done = next(ends)
         if roll is not None:
-            if roll.result is None:
+            if roll.result in (None, "bust"):
                 roll.result = done.outcome if done.outcome != "left" else None
-            elif kind is events.Bank:
+            elif kind is events.Bank and not event.settled:  # type: ignore[attr-defined]
                 _decide(roll, before, turn, "bank")
         number = done.number or None
         hot = 0
@@ -376,12 +381,12 @@ def _turns_and_rolls(
         lost = done.outcome in ("bust", "wiped-out")
         running[seat] = busts, scores = busts + 1 if lost else 0, scores + 1 if done.posted else 0
         turns.append((
-            seat + 1, players[seat], number, done.round, done.outcome, *_points_row(done, hot, before), opened[seat],
+            seat + 1, players[seat], number, done.round, done.outcome, *_points_row(done, hot, came), opened[seat],
             done.turn.stolen, None if done.turn.challenge is None else players[done.turn.challenge], done.last, busts,
             scores, first or event.seq, event.seq, event.time,
         ))  # fmt: skip
         opened[seat] = opened[seat] or done.posted > 0
-        begun, first, roll = len(rolls), 0, None
+        begun, first, roll, came = len(rolls), 0, None, after
     return turns, list(map(astuple, rolls))
 
 
@@ -402,11 +407,12 @@ def _decide(roll: _Roll, position: Position, turn: Turn, decision: str) -> None:
         roll.free = not must_bank(position, turn) and not bank_ban(position, turn)[0]
 
 
-def _points_row(done: Ended, hot: int, position: Position) -> tuple[Any, ...]:
+def _points_row(done: Ended, hot: int, came: Position | None) -> tuple[Any, ...]:
     """Return what a turn was about, from the points at stake to whether there were dice."""
     turn = done.turn
     before = done.total - done.change
-    others = [one.total for number, one in enumerate(position.seats) if number != turn.seat and not one.left]
+    assert came is not None
+    others = [one.total for number, one in enumerate(came.seats) if number != turn.seat and not one.left]
     points = (turn.points, done.posted, done.change, before, done.total, before - max(others) if others else None)
     if not turn.with_dice:
         return *points, None, None, None, False

@@ -289,7 +289,7 @@ def test_a_report_of_ones_own_runs_locked_down(tmp_path: Path, capsys: pytest.Ca
         "-- title: Mine\n-- rate share: a share\nSELECT player, 0.5 AS rate FROM seats WHERE chosen(player)\n"
     )
     (queries / "theft.sql").write_text("SELECT * FROM read_text('/etc/hostname')")
-    assert shell("stats", "mine", "--player", "Anna").splitlines()[2].split() == ["Anna", "50.0%"]
+    assert shell("stats", "mine", "--player", "Anna").splitlines()[-1].split() == ["Anna", "50.0%"]
     assert "mine" in shell("stats")
     shell("stats", "theft", code=1)
     assert "rejected" in shell.err
@@ -354,4 +354,4 @@ def test_abandoned_games_have_no_winner(tmp_path: Path, capsys: pytest.CaptureFi
     shell("archive")
     rows = json.loads(shell("stats", "leaderboard", "--json"))
     assert [(row["games"], row["wins"], row["win_rate"], row["abandoned"]) for row in rows] == [(0, 0, None, 1)] * 2
-    assert shell("stats", "leaderboard").splitlines()[2].split()[1:7] == ["0", "0", "0", "-", "-", "-"]
+    assert shell("stats", "leaderboard").splitlines()[-1].split()[1:7] == ["0", "0", "0", "-", "-", "-"]

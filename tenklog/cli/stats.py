@@ -137,7 +137,7 @@ def _output(answer: "Answer", report: "Report | None" = None) -> Output:
             for name in answer.columns[1:]
         ]
         text = grid(heads, lines, [False] + [True] * len(rows), "table").rstrip("\n") if rows else ""
-    return Output(rows, answer.columns, rows, text, units)
+    return Output(rows, answer.columns, rows, text, units, stacked=report is not None)
 
 
 # -- SQL --------------------------------------------------------------------------------------------------------------

@@ -34,8 +34,11 @@ faces AS (
 tested AS (
     SELECT
         *,
-        6.0 / thrown * (ones ** 2 + twos ** 2 + threes ** 2 + fours ** 2 + fives ** 2 + sixes ** 2) - thrown AS chi_square,
-        chi_square_5(greatest(chi_square, 0)) AS p
+        (
+            (ones - thrown / 6) ** 2 + (twos - thrown / 6) ** 2 + (threes - thrown / 6) ** 2
+            + (fours - thrown / 6) ** 2 + (fives - thrown / 6) ** 2 + (sixes - thrown / 6) ** 2
+        ) / (thrown / 6) AS chi_square,
+        chi_square_5(chi_square) AS p
     FROM faces
 ),
 ranked AS (

@@ -10,11 +10,11 @@ WITH tops AS MATERIALIZED (
     SELECT
         nullif(max(posted), 0) AS posted,
         nullif(max(points) FILTER (outcome IN ('bust', 'wiped-out') AND with_dice), 0) AS lost,
-        max(rolls) AS rolls,
+        nullif(max(rolls), 0) AS rolls,
         nullif(max(hot_dice), 0) AS hot_dice,
         nullif(max(busts_running), 0) AS busts_running
     FROM turns
-    WHERE chosen(player)
+    WHERE turn IS NOT NULL AND chosen(player)
 ),
 seat_tops AS MATERIALIZED (
     SELECT
@@ -29,42 +29,46 @@ best_turns AS MATERIALIZED (
     SELECT turns.*, tops.posted AS top_posted, lost, tops.rolls AS top_rolls, tops.hot_dice AS top_hot,
         tops.busts_running AS top_running
     FROM turns, tops
-    WHERE chosen(player) AND (
+    WHERE turn IS NOT NULL AND chosen(player) AND (
         turns.posted = tops.posted OR turns.rolls = tops.rolls OR turns.hot_dice = tops.hot_dice
         OR turns.busts_running = tops.busts_running
         OR (turns.points = lost AND outcome IN ('bust', 'wiped-out') AND with_dice)
     )
 ),
 entries AS (
-    SELECT 1 AS n, 'most points in a turn' AS record, posted AS value, player, game, rules, begun
+    SELECT 1 AS n, 'most points in a turn' AS record, posted AS value, first_seq, player, game, rules, begun
     FROM best_turns WHERE posted = top_posted
     UNION ALL
-    SELECT 2, 'most points lost in a bust', points, player, game, rules, begun
+    SELECT 2, 'most points lost in a bust', points, first_seq, player, game, rules, begun
     FROM best_turns WHERE points = lost AND outcome IN ('bust', 'wiped-out') AND with_dice
     UNION ALL
-    SELECT 3, 'most rolls in a turn', rolls, player, game, rules, begun FROM best_turns WHERE rolls = top_rolls
+    SELECT 3, 'most rolls in a turn', rolls, first_seq, player, game, rules, begun
+    FROM best_turns WHERE rolls = top_rolls
     UNION ALL
-    SELECT 4, 'most hot dice in a turn', hot_dice, player, game, rules, begun FROM best_turns WHERE hot_dice = top_hot
+    SELECT 4, 'most hot dice in a turn', hot_dice, first_seq, player, game, rules, begun
+    FROM best_turns WHERE hot_dice = top_hot
     UNION ALL
-    SELECT 5, 'highest total', total, player, game, rules, begun
+    SELECT 5, 'highest total', total, 0, player, game, rules, begun
     FROM seats, seat_tops WHERE total = highest AND won IS NOT NULL AND chosen(player)
     UNION ALL
-    SELECT 6, 'lowest total', total, player, game, rules, begun
+    SELECT 6, 'lowest total', total, 0, player, game, rules, begun
     FROM seats, seat_tops WHERE total = lowest AND won IS NOT NULL AND chosen(player)
     UNION ALL
-    SELECT 7, 'fewest turns to win', turns, player, game, rules, begun
+    SELECT 7, 'fewest turns to win', turns, 0, player, game, rules, begun
     FROM seats, seat_tops WHERE turns = fewest AND won AND chosen(player)
     UNION ALL
-    SELECT 8, 'most busts in a game', seats.busts, player, game, rules, begun
+    SELECT 8, 'most busts in a game', seats.busts, 0, player, game, rules, begun
     FROM seats, seat_tops WHERE seats.busts = seat_tops.busts AND chosen(player)
     UNION ALL
-    SELECT 9, 'most busts in a row', busts_running, player, game, rules, begun
+    SELECT 9, 'most busts in a row', busts_running, first_seq, player, game, rules, begun
     FROM best_turns WHERE busts_running = top_running
 ),
 holders AS (
     SELECT
         n, record, value,
-        min({begun: coalesce(begun, 'infinity'::TIMESTAMP), game: game, player: player, rules: rules}) AS held
+        min({
+            begun: coalesce(begun, 'infinity'::TIMESTAMP), game: game, seq: first_seq, player: player, rules: rules
+        }) AS held
     FROM entries
     GROUP BY n, record, value
 )
