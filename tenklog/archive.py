@@ -7,21 +7,23 @@ size, time and inode are those under which it was found sound before. It is a co
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from msgspec import DecodeError, Struct, ValidationError, json
+from msgspec import DecodeError, Meta, Struct, ValidationError, json
 
 from tenklog import files
 from tenklog.checks import Problem
-from tenklog.errors import DataError, UsageError, nearest
+from tenklog.errors import AccessError, DataError, UsageError, nearest
+from tenklog.home import is_id
 from tenklog.lines import chain
 from tenklog.tables import TABLES, digest, line_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+Answer = TypeVar("Answer")
 MANIFEST = "manifest.json"
 VERIFIED = "verified.json"
 NAME = re.compile(rf"({'|'.join(TABLES)})-[0-9a-f]{{32}}\.parquet")
@@ -31,16 +33,16 @@ REBUILD = "`tenklog archive --rebuild` writes the archive anew from the logs"
 COLUMNS = digest(json.encode(TABLES))
 
 
-class File(Struct, frozen=True):
+class File(Struct, frozen=True, forbid_unknown_fields=True):
     """A file of a part: its name in the folder, its SHA-256 (64 hex digits), its size in bytes, its rows."""
 
     name: str
     sha256: str
-    size: int
-    rows: int
+    size: Annotated[int, Meta(ge=0)]
+    rows: Annotated[int, Meta(ge=0)]
 
 
-class Part(Struct, frozen=True):
+class Part(Struct, frozen=True, forbid_unknown_fields=True):
     """Some games, whole: a file for each table. `columns` stands for the columns of the tenklog that wrote it."""
 
     games: int
@@ -48,11 +50,11 @@ class Part(Struct, frozen=True):
     columns: str
 
 
-class Manifest(Struct, frozen=True):
+class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
     """The parts that are live. The head of each game stands in `games`, which the manifest pins by its SHA-256."""
 
-    format: Literal[1] = 1
-    parts: tuple[Part, ...] = ()
+    format: Literal[1]
+    parts: tuple[Part, ...]
 
     def live(self, table: str) -> list[File]:
         """Return the files of a table."""
@@ -64,11 +66,14 @@ class Manifest(Struct, frozen=True):
         return sum(part.games for part in self.parts)
 
 
+EMPTY = Manifest(1, ())
+
+
 def read_manifest(folder: Path) -> Manifest:
     """Read the manifest; an archive that was never written to is empty. Raise DataError when it is damaged."""
     path = folder / MANIFEST
     if not files.exists(path):
-        return Manifest()
+        return EMPTY
     with files.telling(path), files.opened(path, files.READ) as fd:
         data = files.read(fd)
     try:
@@ -76,9 +81,9 @@ def read_manifest(folder: Path) -> Manifest:
     except (DecodeError, ValidationError, RecursionError) as error:
         raise DataError(f"is no manifest: {error}", REBUILD, str(path)) from None
     for part in manifest.parts:
-        names = {table: file.name for table, file in part.files.items()}
-        if names.keys() != TABLES.keys() or not all(
-            NAME.fullmatch(name) and name.startswith(table) for table, name in names.items()
+        expected = {table: f"{table}-{file.sha256[:32]}.parquet" for table, file in part.files.items()}
+        if part.files.keys() != TABLES.keys() or not all(
+            NAME.fullmatch(file.name) and file.name == expected[table] for table, file in part.files.items()
         ):
             raise DataError("lists a file that is none of an archive", REBUILD, str(path))
     return manifest
@@ -89,33 +94,54 @@ def read_manifest(folder: Path) -> Manifest:
 _State = tuple[int, int, int]  # size, time of change in ns, inode
 
 
-def open_archive(folder: Path, tables: Iterable[str] = TABLES) -> Manifest:
-    """Return the manifest once the files of some tables are known to be sound; raise DataError for one that is not."""
+def consult(folder: Path, tables: Iterable[str], question: Callable[["Manifest"], Answer], note: bool = True) -> Answer:
+    """Answer a question about an archive once the files of some tables are known to be sound.
+
+    It is asked again when an archiver replaced a file meanwhile. Raise DataError for a file that is not sound, or that
+    DuckDB can't read. Without `note` nothing at all is written.
+    """
+    import duckdb
+
     tables = list(tables)
     while True:
         manifest = read_manifest(folder)
         try:
-            verify(folder, manifest, tables)
-        except DataError:
+            verify(folder, manifest, tables, note=note)
+            return question(manifest)
+        except (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException):
+            raise  # a mistake of ours
+        except (DataError, duckdb.Error) as error:
             if read_manifest(folder) != manifest:
-                continue  # an archiver replaced what was looked at
-            raise
-        return manifest
+                continue
+            if isinstance(error, DataError):
+                raise
+            raise DataError(f"can't be read: {str(error).splitlines()[0]}", REBUILD, str(folder)) from None
 
 
-def verify(folder: Path, manifest: Manifest, tables: Iterable[str] = TABLES, whole: bool = False) -> None:
-    """Compare files with their SHA-256, all of them with `whole`, else those that are not as they were seen last."""
+def open_archive(folder: Path, tables: Iterable[str] = TABLES) -> Manifest:
+    """Return the manifest once the files of some tables are known to be sound; raise DataError for one that is not."""
+    return consult(folder, tables, lambda manifest: manifest)
+
+
+def verify(
+    folder: Path, manifest: Manifest, tables: Iterable[str] = TABLES, whole: bool = False, note: bool = True
+) -> dict[str, _State]:
+    """Compare files with their SHA-256, all of them with `whole`, else those that are not as they were seen last.
+
+    Return the states in which they were found sound, which are noted for the next time; raise DataError.
+    """
     seen = {} if whole else _verified(folder)
     fresh: dict[str, _State] = {}
     for table in tables:
         for file in manifest.live(table):
             state = fingerprint(folder / file.name)
-            if seen.get(file.name) != state:
+            if seen.get(file.name) != state or state[0] != file.size:
                 if wrong := damage(folder, file):
                     raise DataError(wrong, REBUILD, str(folder / file.name))
                 fresh[file.name] = state
-    if fresh:
+    if fresh and note:
         remember(folder, manifest, seen | fresh)
+    return seen | fresh
 
 
 def damage(folder: Path, file: File) -> str:
@@ -144,8 +170,12 @@ def sha256(path: Path) -> str:
     """Return the SHA-256 of a file's bytes."""
     from hashlib import file_digest
 
-    with files.telling(path), open(path, "rb") as file:
-        return file_digest(file, "sha256").hexdigest()
+    try:
+        with files.telling(path), open(path, "rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    except AccessError:
+        fingerprint(path)  # says when it is gone
+        raise
 
 
 def _verified(folder: Path) -> dict[str, _State]:
@@ -187,7 +217,7 @@ def check(folder: Path, games: Iterable[Path]) -> tuple[list[Problem], dict[str,
                 problems.append(Problem(str(folder / file.name), 1, None, "archive", f"{wrong}; {REBUILD}"))
     if problems or not manifest.parts:
         return problems, {}
-    rows = connect().execute(f"SELECT game, seq, h, sealed FROM ({source(folder, manifest, 'games')})").fetchall()
+    rows = _ask(folder, manifest, "games", "SELECT game, seq, h, sealed FROM rows")
     here = {path.stem for path in games}
     for game in sorted(row[0] for row in rows if row[0] not in here):
         text = f"{game} is archived, and its log is not there; `tenklog extract {game}` gives it back"
@@ -209,9 +239,22 @@ def connect(threads: int | None = None) -> "DuckDBPyConnection":
 
 
 def quoted(path: Path | str) -> str:
-    """Return a path as a string in SQL, its signs that a pattern would mean taken as they are."""
-    plain = re.sub(r"[*?\[]", lambda sign: f"[{sign[0]}]", str(path))
-    return "'" + plain.replace("'", "''") + "'"
+    """Return a path as a string in SQL, its signs that a pattern would mean taken as they are; raise AccessError.
+
+    It is absolute, because DuckDB has its own meaning for `~` and for what looks like an address.
+    """
+    whole = os.path.abspath(path)
+    try:
+        whole.encode()
+    except UnicodeEncodeError:
+        raise AccessError("the name is not UTF-8", "an archive in a folder of another name", whole) from None
+    plain = re.sub(r"[*?\[]", lambda sign: f"[{sign[0]}]", whole)
+    return text(plain)
+
+
+def text(value: str) -> str:
+    """Return a text as SQL writes it."""
+    return "'" + value.replace("'", "''") + "'"
 
 
 def source(folder: Path, manifest: Manifest, table: str) -> str:
@@ -235,23 +278,41 @@ def extract(folder: Path, games: Iterable[str] | None = None) -> Iterator[tuple[
 
     Raise UsageError for a game that is not archived, and DataError when the archive does not hold what it says.
     """
-    manifest = open_archive(folder, ("games", "events"))
+    ids = consult(folder, ("games",), lambda manifest: _ask(folder, manifest, "games", "SELECT game FROM rows"))
+    known = sorted(row[0] for row in ids)
+    wanted = known if games is None else [pick(game, known) for game in games]
+    for first in range(0, len(wanted), 500):
+        some = wanted[first : first + 500]
+        yield from consult(folder, ("games", "events"), lambda manifest, some=some: _logs(folder, manifest, some))  # type: ignore[misc]
+
+
+def _ask(folder: Path, manifest: Manifest, table: str, sql: str, **given: object) -> list[tuple[Any, ...]]:
     con = connect()
-    found = source(folder, manifest, "games")
-    heads = {row[0]: row[1:] for row in con.execute(f"SELECT game, seq, h, sealed FROM ({found})").fetchall()}
-    wanted = sorted(heads) if games is None else [pick(game, list(heads)) for game in games]
+    try:
+        return con.execute(f"WITH rows AS ({source(folder, manifest, table)}) {sql}", given or None).fetchall()
+    finally:
+        con.close()
+
+
+def _logs(folder: Path, manifest: Manifest, games: list[str]) -> list[tuple[str, bytes]]:
+    """Return some logs by id, each as its digest says it was."""
+    heads = "SELECT game, sealed, digest FROM rows WHERE game IN (SELECT unnest($games))"
+    found = _ask(folder, manifest, "games", heads, games=games)
     columns = ", ".join(
         "strftime(\"time\", '%Y-%m-%dT%H:%M:%S.%gZ')" if column.name == "time" else f'"{column.name}"'
         for column in TABLES["events"]
     )
-    lines = f"SELECT {columns} FROM ({source(folder, manifest, 'events')}) WHERE game IN (SELECT unnest($games))"
-    for first in range(0, len(wanted), 500):
-        some = wanted[first : first + 500]
-        rows: dict[str, list[tuple[object, ...]]] = {game: [] for game in some}
-        for row in con.execute(f"{lines} ORDER BY game, seq", {"games": some}).fetchall():
-            rows[row[0]].append(row)
-        for game in some:
-            yield game, _log(game, rows[game], *heads[game])
+    lines: dict[str, list[bytes]] = {game: [] for game in games}
+    query = f"SELECT {columns} FROM rows WHERE game IN (SELECT unnest($games)) ORDER BY game, seq"
+    for row in _ask(folder, manifest, "events", query, games=games):
+        lines[row[0]].append(line_of(row))
+    logs = {}
+    for game, sealed, expected in found:
+        data = b"".join(line + b"\n" for line in (chain(lines[game]) if sealed else lines[game]))
+        if digest(data) != expected or not is_id(game):
+            raise DataError(f"the archived log of {game} is not what was archived", REBUILD, str(folder))
+        logs[game] = data
+    return [(game, logs[game]) for game in games if game in logs]
 
 
 def pick(game: str, ids: list[str]) -> str:
@@ -263,12 +324,3 @@ def pick(game: str, ids: list[str]) -> str:
         raise UsageError(f"{game!r} begins {len(fitting)} archived ids", f"one of {', '.join(sorted(fitting)[:6])}")
     known = nearest(game, sorted(ids)) if 0 < len(ids) <= 100 else "see `tenklog query 'SELECT game FROM games'`"
     raise UsageError(f"no game {game[:80]!r} is archived", known if ids else "archive some with `tenklog archive`")
-
-
-def _log(game: str, rows: list[tuple[object, ...]], seq: int, h: str, sealed: bool) -> bytes:
-    lines = [line_of(row) for row in rows]
-    if sealed:
-        lines = chain(lines)
-        if len(lines) != seq or lines[-1][-34:-2] != h.encode():
-            raise DataError(f"the archived log of {game} does not end with its head", REBUILD)
-    return b"".join(line + b"\n" for line in lines)

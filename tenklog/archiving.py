@@ -72,43 +72,56 @@ def archive_logs(
     `progress` is told of every few logs that are done. Raise Busy when another archiver holds the lock, DataError when
     the archive itself is damaged, AccessError when it can't be written to.
     """
+    folder = Path(os.path.abspath(folder))
     unique, twins = _by_name(paths)
     if dry_run:
-        known = {} if rebuild else _known(folder, archive.open_archive(folder, ("games",)))
+        before = _before(folder, rebuild, note=False)
+        known = {} if rebuild else before
         outcomes = []
         for path in unique:
             outcomes.append(take(path, known.get(path.stem))[0])
             progress(1)
-        return outcomes + twins
-    files.make_folder(folder)
-    with files.Lock(folder / archive.MANIFEST, timeout):
         if rebuild:
-            _refuse_loss(folder, unique)
-            writer = _Writer(folder, Manifest(), whole=True)
-        else:
-            writer = _Writer(folder, archive.read_manifest(folder))
-            archive.verify(folder, writer.manifest)
-            writer.sweep()
-        known = _known(folder, writer.manifest)
+            _refuse_loss(folder, before, outcomes)
+        return outcomes + twins
+    with files.telling(folder):
+        files.make_folder(folder)
+    with files.Lock(folder / archive.MANIFEST, timeout):
+        writer = _Writer(folder, whole=rebuild)
+        before = _before(folder, rebuild)
+        known = {} if rebuild else before
         outcomes = []
-        for staged in _stage_all(folder, _chunks(unique), known, processes, progress):
-            writer.commit(staged, known)
-            outcomes += staged.outcomes
-        writer.finish()
+        try:
+            for staged in _stage_all(folder, _chunks(unique), known, processes, progress):
+                writer.commit(staged, known)
+                outcomes += staged.outcomes
+            if rebuild:
+                _refuse_loss(folder, before, outcomes)
+            writer.finish()
+        except BaseException:
+            with suppress(OSError):
+                writer.clear()  # what was staged may be what filled the disk
+            raise
         return outcomes + twins
 
 
-def _refuse_loss(folder: Path, paths: Sequence[Path]) -> None:
-    """Raise DataError when a readable archive has games that no log here could give back."""
+def _before(folder: Path, rebuild: bool, note: bool = True) -> dict[str, _Known]:
+    """Return the archived games; none when the archive is to be rebuilt because it can't be read."""
     try:
-        known = _known(folder, archive.open_archive(folder, ("games",)))
+        return archive.consult(folder, ("games",), lambda manifest: _known(folder, manifest), note)
     except DataError:
-        return  # what can't be read is why the archive is rebuilt
-    lost = sorted(known.keys() - {path.stem for path in paths})
+        if rebuild:
+            return {}
+        raise
+
+
+def _refuse_loss(folder: Path, before: dict[str, _Known], outcomes: list[Outcome]) -> None:
+    """Raise DataError when there were archived games that no sound log here gives back."""
+    lost = sorted(before.keys() - {one.game for one in outcomes if one.result != "failed"})
     if lost:
         names = ", ".join(lost[:6]) + (f" and {len(lost) - 6} more" if len(lost) > 6 else "")
-        what = f"{len(lost)} archived {'game has' if len(lost) == 1 else 'games have'} no log any more: {names}"
-        raise DataError(what, "`tenklog extract GAME --into` the folder of the games, then rebuild", str(folder))
+        what = f"{len(lost)} archived {'game has' if len(lost) == 1 else 'games have'} no sound log any more: {names}"
+        raise DataError(what, "put them where the games are with `tenklog extract GAME --into DIR` first", str(folder))
 
 
 def _by_name(paths: Iterable[Path]) -> tuple[list[Path], list[Outcome]]:
@@ -214,10 +227,11 @@ def _write(con: "DuckDBPyConnection", select: str, target: Path, parameters: dic
     import duckdb
 
     try:
-        # DuckDB would take the target's name for a pattern of names, were it not given as it is.
-        copy = f"COPY ({select}) TO '{str(target).replace(chr(39), chr(39) * 2)}' (FORMAT parquet, COMPRESSION zstd)"
-        count = con.execute(copy, parameters).fetchall()[0][0]
-    except duckdb.Error as error:
+        name = archive.text(str(target))  # as it is: where it writes, DuckDB knows no patterns
+        count = con.execute(f"COPY ({select}) TO {name} (FORMAT parquet, COMPRESSION zstd)", parameters).fetchall()[0][
+            0
+        ]
+    except duckdb.IOException as error:
         files.remove(target)
         raise AccessError(
             f"could not be written: {str(error).splitlines()[0]}", "room on the disk", str(target)
@@ -236,13 +250,25 @@ def _write(con: "DuckDBPyConnection", select: str, target: Path, parameters: dic
 
 
 class _Writer:
-    """The archive while its lock is held; `_publish` is the only commit point, with `whole` only once at the end."""
+    """The archive while its lock is held; `_publish` is the only commit point.
 
-    def __init__(self, folder: Path, manifest: Manifest, whole: bool = False) -> None:
+    With `whole` it begins anew, and what was there stays until it is published once, at the end.
+    """
+
+    def __init__(self, folder: Path, whole: bool = False) -> None:
         self.folder = folder
-        self.manifest = manifest
         self.whole = whole
+        self.manifest = archive.EMPTY
+        self._published = archive.EMPTY
+        self._states: dict[str, tuple[int, int, int]] = {}  # in which files were found or made sound
         self._number = 0
+        if whole:
+            with suppress(DataError):
+                self._published = archive.read_manifest(folder)
+        else:
+            self.manifest = self._published = archive.read_manifest(folder)
+            self._states = archive.verify(folder, self.manifest)
+            self.sweep()
 
     def commit(self, staged: _Staged, known: dict[str, _Known]) -> None:
         """Add the part of a chunk, and in the same commit take the games that it replaces out of their parts."""
@@ -295,6 +321,7 @@ class _Writer:
 
     def _rewritten(self, parts: list[Part], games: int, without: list[str]) -> Part:
         """Write the rows of some parts, without some games, as one new part."""
+        archive.verify(self.folder, Manifest(1, tuple(parts)))  # nothing that was damaged meanwhile is copied
         con = archive.connect()
         self._number += 1
         written = {}
@@ -311,6 +338,7 @@ class _Writer:
         name = f"{table}-{file.sha256[:32]}.parquet"
         with files.telling(self.folder / name):
             os.replace(self.folder / file.name, self.folder / name)
+        self._states[name] = archive.fingerprint(self.folder / name)
         return File(name, file.sha256, file.size, file.rows)
 
     def _set(self, manifest: Manifest) -> None:
@@ -325,16 +353,24 @@ class _Writer:
             files.sync_folder(self.folder)
             files.put(path, json.format(json.encode(self.manifest), indent=1) + b"\n")
             files.sync_folder(self.folder)
+        self._published = self.manifest
 
     def sweep(self) -> None:
-        """Remove what a dead writer staged and what is live no more; and note the state of what is live."""
-        live = {file.name for part in self.manifest.parts for file in part.files.values()}
+        """Remove what a dead writer staged and what is live no more, and note in which state what is live was sound."""
+        live = {file.name for part in self._published.parts for file in part.files.values()}
+        with files.telling(self.folder):
+            self.clear()
+            for name in os.listdir(self.folder):
+                if archive.NAME.fullmatch(name) and name not in live:
+                    files.remove(self.folder / name)
+        archive.remember(self.folder, self._published, self._states)
+
+    def clear(self) -> None:
+        """Remove what was staged, now or by a writer that died."""
         for name in os.listdir(self.folder):
             staged = re.fullmatch(rf"_\d+-\w+-({'|'.join(TABLES)})\.(json|parquet)", name)
-            stale = re.fullmatch(rf"\.{archive.VERIFIED}-\d+", name)
-            if staged or stale or (archive.NAME.fullmatch(name) and name not in live):
+            if staged or re.fullmatch(rf"\.{archive.VERIFIED}-\d+", name):
                 files.remove(self.folder / name)
-        archive.remember(self.folder, self.manifest, {name: archive.fingerprint(self.folder / name) for name in live})
 
 
 # -- on all cores -----------------------------------------------------------------------------------------------------
@@ -349,7 +385,7 @@ def _stage_all(
 ) -> Iterator[_Staged]:
     """Stage chunks, in this process or in some more, and yield them as they are done."""
     prefixes = [folder / f"_{os.getpid()}-{number}" for number in range(len(chunks))]
-    if processes == 1 or len(chunks) == 1:
+    if processes == 1 or len(chunks) <= 1:
         for prefix, chunk in zip(prefixes, chunks, strict=True):
             yield stage(prefix, chunk, _part_of(known, chunk), progress=progress)
         return

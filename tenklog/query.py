@@ -91,10 +91,13 @@ def run(
 
     limits = limits or Limits()
     given = dict(parameters or {})
+    loading = False
     with _limited(con, limits) as late:
         try:
             read = _columns_read(con, sql, given)
+            loading = True
             _load(con, read)
+            loading = False
             lock(con)
             found = answer(con.execute(sql, given or None), limits.rows)
         except (duckdb.OutOfMemoryException, MemoryError):
@@ -106,6 +109,8 @@ def run(
                 ) from None
             if isinstance(error, duckdb.InterruptException) or type(error) is RuntimeError:
                 raise KeyboardInterrupt from None
+            if loading:
+                raise  # a file of the archive, and no fault of the SQL
             raise _rejected(error) from None
     if sum(_length(value) for row in found.rows for value in row) > MOST_TEXT:
         raise DataError(f"the answer is longer than {MOST_TEXT >> 20} MiB", "fewer rows or columns")
@@ -256,11 +261,13 @@ def _write_parquet(answer: Answer, rows: list[dict[str, object]], target: Path) 
     lines = target.with_suffix(".lines")
     encode = json.Encoder(decimal_format="number").encode
     lines.write_bytes(b"".join(encode(row) + b"\n" for row in rows))
-    kinds = ", ".join(f"{_text(name)}: {_text(kind)}" for name, kind in zip(answer.columns, answer.types, strict=True))
-    read = f"read_json({_text(str(lines))}, format = 'newline_delimited', columns = {{{kinds}}})"
+    kinds = ", ".join(
+        f"{archive.text(name)}: {archive.text(kind)}" for name, kind in zip(answer.columns, answer.types, strict=True)
+    )
+    read = f"read_json({archive.text(str(lines))}, format = 'newline_delimited', columns = {{{kinds}}})"
     con = archive.connect()
     try:
-        con.execute(f"COPY (SELECT * FROM {read}) TO {_text(str(target))} (FORMAT parquet, COMPRESSION zstd)")
+        con.execute(f"COPY (SELECT * FROM {read}) TO {archive.text(str(target))} (FORMAT parquet, COMPRESSION zstd)")
     except duckdb.Error as error:
         raise DataError(
             f"the answer can't be written as Parquet: {str(error).splitlines()[0]}", "CSV or JSON"
@@ -268,10 +275,6 @@ def _write_parquet(answer: Answer, rows: list[dict[str, object]], target: Path) 
     finally:
         con.close()
         files.remove(lines)
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
 
 
 # -- limits -----------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from tenklog import archive
 from tenklog.dice import throws, write
-from tenklog.errors import AccessError, DataError, UsageError, nearest
+from tenklog.errors import DataError, UsageError, nearest
 from tenklog.tables import SETS, TABLES, Column, RowFiles, rows
 
 if TYPE_CHECKING:
@@ -277,11 +277,9 @@ def over(
     logs: Sequence[Path],
     asking: Callable[["DuckDBPyConnection"], Answer],
 ) -> Answer:
-    """Ask a connection with the filtered tables; once more when an archiver replaced a part meanwhile."""
-    import duckdb
+    """Ask a connection with the filtered tables of an archive and some logs; see `archive.consult`."""
 
-    while True:
-        manifest = archive.open_archive(folder)
+    def question(manifest: archive.Manifest) -> Answer:
         con = archive.connect()
         try:
             con.execute("CREATE SCHEMA source")
@@ -289,11 +287,10 @@ def over(
             tables = {table: archive.source(folder, manifest, table) + added.get(table, "") for table in TABLES}
             prepare(con, tables, filters, people)
             return asking(con)
-        except duckdb.IOException as error:
-            if archive.read_manifest(folder) == manifest:
-                raise AccessError(str(error).splitlines()[0], archive.REBUILD, str(folder)) from None
         finally:
             con.close()
+
+    return archive.consult(folder, TABLES, question)
 
 
 def _load_logs(con: "DuckDBPyConnection", logs: Sequence[Path]) -> dict[str, str]:

@@ -9,6 +9,7 @@ three times faster than an object a row.
 """
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from msgspec.structs import astuple
 
 from tenklog import events
 from tenklog.dice import Dice, sets
+from tenklog.errors import DataError
 from tenklog.game import Step, retold
 from tenklog.lines import Scan
 from tenklog.odds import losing_throws
@@ -34,6 +36,7 @@ try:
 except ImportError:
     from hashlib import blake2b
 
+MOST_TOTAL = 2**62
 _ORDERED = [6**count for count in range(7)]
 SETS = {dice: number for number, dice in enumerate(sets())}
 
@@ -190,6 +193,8 @@ def rows(log: Log, found: Scan, data: bytes) -> dict[str, bytes]:
     of_game: dict[str, Any] = {
         "game": start.game, "rules": start.rules.name, "origin": start.origin, "begun": start.time
     }  # fmt: skip
+    if any(abs(one.total) > MOST_TOTAL for one in ended):
+        raise DataError(f"a total is above {MOST_TOTAL}", "totals that an archive can hold", str(log.path))
     over = position.status == "finished"
     players = names(position, range(len(position.seats)))
     heads = (log.fingerprint if not log.sealed else f"{log.seq}:{log.h}").partition(":")
@@ -230,12 +235,12 @@ class RowFiles:
         self.paths = {table: prefix.parent / f"{prefix.name}-{table}.json" for table in TABLES}
 
     def __enter__(self) -> "RowFiles":
-        self._open = {table: path.open("wb") for table, path in self.paths.items()}
+        self._all = ExitStack()
+        self._open = {table: self._all.enter_context(path.open("wb")) for table, path in self.paths.items()}
         return self
 
     def __exit__(self, *_: object) -> None:
-        for stream in self._open.values():
-            stream.close()
+        self._all.close()  # each of them, even when the disk is full
 
     def add(self, rows: dict[str, bytes]) -> None:
         """Write the rows of one log."""

@@ -12,7 +12,6 @@ from tenklog.cli.common import (
     find,
     game_option,
     home,
-    one_of,
     output_options,
     progress_bar,
     remark,
@@ -51,7 +50,7 @@ def archive(
         live = [str(folder / file.name) for file in open_archive(folder, (table,)).live(table)]
         emit(Output(live, ("file",), [{"file": path} for path in live], "\n".join(live)), form)
         return
-    named = games or ((game,) if game is not None else ())
+    named = (*games, *_from_option(game))
     if rebuild and named:
         raise UsageError("--rebuild is about all games", "no GAME with it")
     paths = [find(one) for one in named] if named else home().games()
@@ -71,6 +70,12 @@ def archive(
     emit(Output(outcomes, archiving.Outcome.__struct_fields__, rows, _count(outcomes)), form)
     if any(one.result == "failed" for one in outcomes):
         click.get_current_context().exit(1)
+
+
+def _from_option(game: str | None) -> tuple[str, ...]:
+    """Return the game of `-g`; one that the environment names is for commands about one game."""
+    source = click.get_current_context().get_parameter_source("game")
+    return (game,) if game is not None and source == click.core.ParameterSource.COMMANDLINE else ()
 
 
 def _count(outcomes: "list[archiving.Outcome]") -> str:  # type: ignore[name-defined]  # noqa: F821
@@ -100,7 +105,7 @@ def extract(
     from tenklog import archive as archives
     from tenklog import files
 
-    named = list(games) or ([one_of(None, game) or ""] if game is not None else [])
+    named = (*games, *_from_option(game))
     if every == bool(named):
         raise UsageError("no game is named" if not every else "--all and a GAME", "some games, or --all")
     if into is None:
