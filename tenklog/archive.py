@@ -18,7 +18,7 @@ from tenklog.checks import Problem
 from tenklog.errors import AccessError, DataError, UsageError, nearest
 from tenklog.home import is_id
 from tenklog.lines import chain
-from tenklog.tables import TABLES, digest, line_of
+from tenklog.tables import TABLES, digest, line_of, quoted
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -236,25 +236,6 @@ def connect(threads: int | None = None) -> "DuckDBPyConnection":
     if threads is not None:
         con.execute(f"SET threads = {threads:d}")
     return con
-
-
-def quoted(path: Path | str) -> str:
-    """Return a path as a string in SQL, its signs that a pattern would mean taken as they are; raise AccessError.
-
-    It is absolute, because DuckDB has its own meaning for `~` and for what looks like an address.
-    """
-    whole = os.path.abspath(path)
-    try:
-        whole.encode()
-    except UnicodeEncodeError:
-        raise AccessError("the name is not UTF-8", "an archive in a folder of another name", whole) from None
-    plain = re.sub(r"[*?\[]", lambda sign: f"[{sign[0]}]", whole)
-    return text(plain)
-
-
-def text(value: str) -> str:
-    """Return a text as SQL writes it."""
-    return "'" + value.replace("'", "''") + "'"
 
 
 def source(folder: Path, manifest: Manifest, table: str) -> str:

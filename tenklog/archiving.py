@@ -20,7 +20,7 @@ from tenklog import archive, files, reading
 from tenklog.archive import File, Manifest, Part
 from tenklog.errors import AccessError, DataError, TenklogError
 from tenklog.lines import scan
-from tenklog.tables import TABLES, RowFiles, digest, first_hash, rows, source
+from tenklog.tables import TABLES, RowFiles, digest, first_hash, quoted, rows, sql_text
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -152,7 +152,7 @@ def _chunks(paths: Sequence[Path]) -> list[list[Path]]:
 def _known(folder: Path, manifest: Manifest) -> dict[str, _Known]:
     if not manifest.parts:
         return {}
-    paths = ", ".join(archive.quoted(folder / file.name) for file in manifest.live("games"))
+    paths = ", ".join(quoted(folder / file.name) for file in manifest.live("games"))
     columns = "game, digest, first_h, parse_filename(filename)"
     con = archive.connect()
     found = con.execute(f"SELECT {columns} FROM read_parquet([{paths}], filename = true)").fetchall()
@@ -190,7 +190,7 @@ def stage(
         if games:
             con = archive.connect(threads)
             for table, lines in fresh.paths.items():
-                written[table] = _write(con, source(table), lines.with_suffix(".parquet"), {"file": str(lines)})
+                written[table] = _write(con, fresh.select(table), lines.with_suffix(".parquet"))
             con.close()
         for lines in fresh.paths.values():
             files.remove(lines)
@@ -227,7 +227,7 @@ def _write(con: "DuckDBPyConnection", select: str, target: Path, parameters: dic
     import duckdb
 
     try:
-        name = archive.text(str(target))  # as it is: where it writes, DuckDB knows no patterns
+        name = sql_text(str(target))  # as it is: where it writes, DuckDB knows no patterns
         count = con.execute(f"COPY ({select}) TO {name} (FORMAT parquet, COMPRESSION zstd)", parameters).fetchall()[0][
             0
         ]

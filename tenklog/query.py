@@ -20,7 +20,7 @@ from tenklog import archive, files
 from tenklog.errors import DataError, UsageError
 from tenklog.render import Format, Output, render
 from tenklog.stats import MACROS, Answer, Filters, answer, over
-from tenklog.tables import TABLES
+from tenklog.tables import TABLES, sql_text
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -261,13 +261,12 @@ def _write_parquet(answer: Answer, rows: list[dict[str, object]], target: Path) 
     lines = target.with_suffix(".lines")
     encode = json.Encoder(decimal_format="number").encode
     lines.write_bytes(b"".join(encode(row) + b"\n" for row in rows))
-    kinds = ", ".join(
-        f"{archive.text(name)}: {archive.text(kind)}" for name, kind in zip(answer.columns, answer.types, strict=True)
-    )
-    read = f"read_json({archive.text(str(lines))}, format = 'newline_delimited', columns = {{{kinds}}})"
+    typed = zip(answer.columns, answer.types, strict=True)
+    kinds = ", ".join(f"{sql_text(name)}: {sql_text(kind)}" for name, kind in typed)
+    read = f"read_json({sql_text(str(lines))}, format = 'newline_delimited', columns = {{{kinds}}})"
     con = archive.connect()
     try:
-        con.execute(f"COPY (SELECT * FROM {read}) TO {archive.text(str(target))} (FORMAT parquet, COMPRESSION zstd)")
+        con.execute(f"COPY (SELECT * FROM {read}) TO {sql_text(str(target))} (FORMAT parquet, COMPRESSION zstd)")
     except duckdb.Error as error:
         raise DataError(
             f"the answer can't be written as Parquet: {str(error).splitlines()[0]}", "CSV or JSON"

@@ -309,7 +309,7 @@ def _load_logs(con: "DuckDBPyConnection", logs: Sequence[Path]) -> dict[str, str
                 found = scan(data)
                 fresh.add(rows(reading.log_of(path, found, named=False), found, data))
         for table in TABLES:
-            fresh.load(con, table, f"CREATE TABLE source.added_{table} AS {{rows}}")
+            con.execute(f"CREATE TABLE source.added_{table} AS {fresh.select(table)}")
     newer = "WHERE game NOT IN (SELECT game FROM source.added_games)"
     return {table: f" {newer} UNION ALL BY NAME SELECT * FROM source.added_{table}" for table in TABLES}
 

@@ -8,18 +8,20 @@ Rows leave as JSON. The columns of `seats`, `turns` and `rolls` are lists, one o
 three times faster than an object a row.
 """
 
+import os
+import re
 from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct, json
 from msgspec.structs import astuple
 
 from tenklog import events
 from tenklog.dice import Dice, sets
-from tenklog.errors import DataError
+from tenklog.errors import AccessError, DataError
 from tenklog.game import Step, retold
 from tenklog.lines import Scan
 from tenklog.odds import losing_throws
@@ -27,9 +29,6 @@ from tenklog.projections import names, standings
 from tenklog.reading import Log
 from tenklog.rules import DEFAULTS
 from tenklog.state import Ended, Position, Turn, bank_ban, must_bank
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 try:
     from _blake2 import blake2b
@@ -233,6 +232,7 @@ class RowFiles:
 
     def __init__(self, prefix: Path) -> None:
         self.paths = {table: prefix.parent / f"{prefix.name}-{table}.json" for table in TABLES}
+        self._longest = 16 << 20  # bytes of a line; what DuckDB sets aside grows with it
 
     def __enter__(self) -> "RowFiles":
         self._all = ExitStack()
@@ -246,11 +246,44 @@ class RowFiles:
         """Write the rows of one log."""
         for table, lines in rows.items():
             self._open[table].write(lines)
+            if table != "events":
+                self._longest = max(self._longest, len(lines))
 
-    def load(self, con: "DuckDBPyConnection", table: str, statement: str) -> int:
-        """Run a statement in which `{rows}` stands for the SELECT of a table's rows; return the count it answers."""
-        done = con.execute(statement.replace("{rows}", source(table)), {"file": str(self.paths[table])}).fetchall()
-        return int(done[0][0]) if done else 0
+    def select(self, table: str) -> str:
+        """Return the SQL that reads the rows of a table."""
+        columns = TABLES[table]
+        many = table in ("seats", "turns", "rolls")
+        lists = {column.name for column in columns if many and column.name not in _GAME}
+        names = {
+            column.name: "log" if (table, column.name) == ("events", "game") else column.name for column in columns
+        }
+        kinds = ", ".join(
+            f"{sql_text(names[one.name])}: '{one.type}{'[]' if one.name in lists else ''}'" for one in columns
+        )
+        chosen = ", ".join(
+            f'unnest("{name}") AS "{name}"' if name in lists else f'"{key}" AS "{name}"' for name, key in names.items()
+        )
+        options = f"format = 'newline_delimited', maximum_object_size = {self._longest}, columns = {{{kinds}}}"
+        return f"SELECT {chosen} FROM read_json({quoted(self.paths[table])}, {options})"
+
+
+def quoted(path: Path | str) -> str:
+    """Return a path as a string in SQL, its signs that a pattern would mean taken as they are; raise AccessError.
+
+    It is absolute, because DuckDB has its own meaning for `~` and for what looks like an address.
+    """
+    whole = os.path.abspath(path)
+    try:
+        whole.encode()
+    except UnicodeEncodeError:
+        raise AccessError("the name is not UTF-8", "an archive in a folder of another name", whole) from None
+    plain = re.sub(r"[*?\[]", lambda sign: f"[{sign[0]}]", whole)
+    return sql_text(plain)
+
+
+def sql_text(value: str) -> str:
+    """Return a text as SQL writes it."""
+    return "'" + value.replace("'", "''") + "'"
 
 
 def first_hash(found: Scan) -> str:
@@ -266,23 +299,6 @@ def _listed(table: str, of_game: dict[str, Any], rows: Sequence[tuple[Any, ...]]
         return b""
     listed = [column.name for column in TABLES[table] if column.name not in of_game]
     return _encode(of_game | dict(zip(listed, zip(*rows, strict=True), strict=True))) + b"\n"
-
-
-def source(table: str) -> str:
-    """Return the SQL that reads a table's JSON Lines from the file `$file`."""
-    columns = TABLES[table]
-    many = table in ("seats", "turns", "rolls")
-    lists = {column.name for column in columns if many and column.name not in _GAME}
-    kinds = ", ".join(f"\"{one.name}\": '{one.type}{'[]' if one.name in lists else ''}'" for one in columns)
-    if table == "events":
-        kinds = kinds.replace('"game":', '"log":', 1)
-    chosen = ", ".join(
-        f'unnest("{one.name}") AS "{one.name}"' if one.name in lists else f'"{one.name}"' for one in columns
-    )
-    if table == "events":
-        chosen = chosen.replace('"game"', '"log" AS "game"', 1)
-    reader = f"read_json($file, format = 'newline_delimited', maximum_object_size = {1 << 28}, columns = {{{kinds}}})"
-    return f"SELECT {chosen} FROM {reader}"
 
 
 def _seats(position: Position, players: list[str], over: bool) -> list[tuple[Any, ...]]:
