@@ -8,24 +8,26 @@ and what a limit cuts is never cut in silence.
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, json
 
-from tenklog import archive, files
+from tenklog import archive
 from tenklog.errors import DataError, UsageError
-from tenklog.render import Format, Output, render
 from tenklog.stats import MACROS, Answer, Filters, answer, over
-from tenklog.tables import TABLES, sql_text
+from tenklog.tables import TABLES
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 MOST_TEXT = 64 << 20  # characters of one answer
+MOST_ERROR = 300  # characters of what DuckDB says
+MOST_THREADS = 8  # each takes its share of the address space
 GRACE = 2.0  # seconds that a query has to end by itself when its time is over
 
 # In this order: the folder for temporary files would stay open to writing were it set later, and after the last line
@@ -38,12 +40,15 @@ LOCK = (
     "SET allow_unsigned_extensions = false",
     "SET allow_persistent_secrets = false",
     "SET python_enable_replacements = false",
-    "SET allow_extension_repositories = 'forbidden'",  # known from DuckDB 2 on
+    "SET allow_extension_repositories = 'forbidden'",
     "SET enable_external_access = false",
     "SET lock_configuration = true",
 )
-_EXPLAIN = "EXPLAIN (FORMAT json) "
-NEWER = ("allow_extension_repositories",)
+# On a line of its own, so that only the number of the line in an error has to be put right.
+_EXPLAIN = "EXPLAIN (FORMAT json)\n"
+_PLANNED = "planned: "
+# What stands for the filters of reports in a plan: nothing that could be worked out without the column.
+_OPAQUE = ("chosen(player_) AS random() < length(player_)", "chosen_game(players_) AS random() < len(players_)")
 
 
 class Limits(Struct, frozen=True):
@@ -69,14 +74,8 @@ def ask(
 
 def lock(con: "DuckDBPyConnection") -> None:
     """Lock a connection down; nothing of ours can be done with files on it afterwards either."""
-    import duckdb
-
     for setting in LOCK:
-        try:
-            con.execute(setting)
-        except duckdb.CatalogException:
-            if not any(name in setting for name in NEWER):
-                raise
+        con.execute(setting)
 
 
 def run(
@@ -91,34 +90,44 @@ def run(
 
     limits = limits or Limits()
     given = dict(parameters or {})
-    loading = False
-    with _limited(con, limits) as late:
+    try:
+        sql.encode()
+    except UnicodeEncodeError:
+        raise UsageError("the SQL is not UTF-8 text", "a text in UTF-8") from None
+    con.execute(f"SET memory_limit = '{limits.memory // (1 << 20)}MiB'")
+    con.execute(f"SET threads = {min(os.cpu_count() or 1, MOST_THREADS)}")
+    plan = archive.connect(1)
+
+    def question() -> Answer:
         try:
-            read = _columns_read(con, sql, given)
-            loading = True
-            _load(con, read)
-            loading = False
-            lock(con)
-            found = answer(con.execute(sql, given or None), limits.rows)
-        except (duckdb.OutOfMemoryException, MemoryError):
-            raise DataError(_too_large(limits), "--memory 4GB, or a question about fewer columns or games") from None
-        except (duckdb.Error, RuntimeError) as error:
-            if late.is_set():
-                raise DataError(
-                    f"stopped after {limits.seconds:g} s", "--timeout SECONDS, or a smaller question"
-                ) from None
-            if isinstance(error, duckdb.InterruptException) or type(error) is RuntimeError:
-                raise KeyboardInterrupt from None
-            if loading:
-                raise  # a file of the archive, and no fault of the SQL
+            read = _columns_read(con, plan, sql, given)
+        except duckdb.Error as error:
             raise _rejected(error) from None
+        finally:
+            plan.close()
+        _load(con, read)  # an error here is a file of the archive, and no fault of the SQL
+        lock(con)
+        try:
+            return answer(con.execute(sql, given or None), limits.rows)
+        except (duckdb.OutOfMemoryException, duckdb.InterruptException):
+            raise
+        except duckdb.Error as error:
+            raise _rejected(error) from None
+        except (OverflowError, ValueError) as error:
+            raise DataError(f"the answer can't be shown: {error}", "cast it, for example to VARCHAR") from None
+
+    try:
+        with _address_space(limits.memory):
+            found = _in_time(limits.seconds, (plan, con), question)
+    except (duckdb.OutOfMemoryException, MemoryError):
+        raise DataError(_too_large(limits), "more of it with --memory, or a smaller question") from None
     if sum(_length(value) for row in found.rows for value in row) > MOST_TEXT:
         raise DataError(f"the answer is longer than {MOST_TEXT >> 20} MiB", "fewer rows or columns")
     return found
 
 
 def _too_large(limits: Limits) -> str:
-    return f"the question needs more than {limits.memory / (1 << 30):.3g} GiB of memory"
+    return f"the question needs more memory than {limits.memory >> 20} MiB"
 
 
 def _length(value: object) -> int:
@@ -133,63 +142,78 @@ def _length(value: object) -> int:
 
 def _rejected(error: Exception) -> DataError:
     """Say in one line what DuckDB says in many."""
-    lines = [line.strip().replace(_EXPLAIN, "") for line in str(error).splitlines() if line.strip()]
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     what = lines[0] if lines else type(error).__name__
     place = next((line for line in lines[1:] if line.startswith("LINE ")), "")
-    more = next((line for line in lines[1:] if line.startswith(("Did you mean", "Candidate"))), "")
-    right = " ".join(filter(None, [more, f"at {place}" if place else ""])) or "one SELECT over the tables of --tables"
-    return DataError(f"the SQL was rejected: {what}", right)
+    more = next((line for line in lines[1:] if line.startswith(("Did you mean", "Candidate")) and line[-1] != ":"), "")
+    number, colon, code = place.removeprefix("LINE ").partition(": ")
+    if colon and number.isdigit():
+        place = f"at line {int(number) - what.startswith(_PLANNED)}: {code}"
+    right = " ".join(filter(None, [more, place])) or "one SELECT over the tables of --tables"
+    return DataError(f"the SQL was rejected: {_short(what.removeprefix(_PLANNED))}", _short(right))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MOST_ERROR else f"{text[:MOST_ERROR]} ..."
 
 
 # -- what a statement reads -------------------------------------------------------------------------------------------
 
 
-def _columns_read(con: "DuckDBPyConnection", sql: str, parameters: dict[str, object]) -> dict[str, set[str]]:
+def _columns_read(
+    con: "DuckDBPyConnection", plan: "DuckDBPyConnection", sql: str, parameters: dict[str, object]
+) -> dict[str, set[str]]:
     """Return the columns that a statement reads, by table; raise for SQL that is rejected.
 
     It is planned over empty tables in a connection that is locked down already, so that to look at it can do nothing.
     """
     import duckdb
 
-    plan = archive.connect()
+    everything = {}
+    for name in (*TABLES, "dice_sets"):
+        columns = [(column, kind) for column, kind, *_ in con.execute(f'DESCRIBE main."{name}"').fetchall()]
+        plan.execute(f"CREATE TABLE {name} ({', '.join(f'{quote(column)} {kind}' for column, kind in columns)})")
+        everything[name] = {column for column, _ in columns}
+    for macro in (*MACROS, *_OPAQUE):
+        plan.execute(f"CREATE MACRO {macro}")
+    plan.execute("SET disabled_optimizers = 'statistics_propagation'")  # it would see that the tables are empty
+    lock(plan)
+    statements = plan.extract_statements(sql)
+    if len(statements) != 1:
+        raise UsageError(f"{len(statements)} statements", "one SELECT")
+    kinds = duckdb.StatementType
+    kind = _kind(statements[0])
+    if kind not in (kinds.SELECT, kinds.MULTI, kinds.EXPLAIN):
+        name = getattr(kind, "name", "that")
+        raise DataError(
+            f"the SQL was rejected: only SELECT is allowed, not {name}", "one SELECT; nothing is ever changed"
+        )
+    words = sql.lower()
+    hidden = "query" in words or "serialized" in words  # SQL in a text, which no plan need show
+    if kind != kinds.SELECT or hidden:
+        plan.execute(sql, parameters or None)
+        return {name: columns for name, columns in everything.items() if hidden or name in words}
     try:
-        tables = {
-            name: [(column, kind) for column, kind, *_ in con.execute(f'DESCRIBE main."{name}"').fetchall()]
-            for name in (*TABLES, "dice_sets")
-        }
-        for name, columns in tables.items():
-            plan.execute(
-                f"CREATE TABLE {name} ({', '.join(f'{chr(34)}{column}{chr(34)} {kind}' for column, kind in columns)})"
-            )
-        for macro in (*MACROS, "chosen(player_) AS player_ = ''", "chosen_game(players_) AS players_ = ['']"):
-            plan.execute(f"CREATE MACRO {macro}")
-        plan.execute("SET disabled_optimizers = 'statistics_propagation'")  # it would see that the tables are empty
-        lock(plan)
-        statements = plan.extract_statements(sql)
-        if len(statements) != 1:
-            raise UsageError(f"{len(statements)} statements", "one SELECT")
-        if statements[0].type not in (
-            duckdb.StatementType.SELECT,
-            duckdb.StatementType.MULTI,
-            duckdb.StatementType.EXPLAIN,
-        ):
-            raise DataError(
-                f"the SQL was rejected: {statements[0].type.name} is no question",
-                "one SELECT; the archive is never changed",
-            )
-        everything = {name: {column for column, _ in columns} for name, columns in tables.items()}
-        if statements[0].type != duckdb.StatementType.SELECT:
-            plan.execute(sql, parameters or None)
-            words = sql.lower()
-            return {name: columns for name, columns in everything.items() if name in words}
         found = plan.execute(_EXPLAIN + sql, parameters or None).fetchall()
-    finally:
-        plan.close()
+    except duckdb.Error as error:
+        raise type(error)(_PLANNED + str(error)) from None
     read: dict[str, set[str]] = {}
     for _, text in found:
         for node in json.decode(text):
             _scans(node, everything, read)
     return read
+
+
+def _kind(statement: Any) -> Any:
+    try:
+        return statement.type
+    except ValueError:
+        return None  # of a kind that this version of the library has no name for
+
+
+def quote(name: str) -> str:
+    """Return a name as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _scans(node: dict[str, Any], everything: dict[str, set[str]], read: dict[str, set[str]]) -> None:
@@ -236,77 +260,54 @@ def _load(con: "DuckDBPyConnection", read: dict[str, set[str]]) -> None:
         con.execute(f'DROP {"VIEW" if kind == "VIEW" else "TABLE"} source."{name}"')
 
 
-# -- answers as files -------------------------------------------------------------------------------------------------
-
-
-def write(answer: Answer, target: Path) -> None:
-    """Write an answer to a new file, by its suffix: Parquet, CSV (cells as they are) or JSON; all of it or nothing."""
-    rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
-    fresh = target.parent / f".{target.name}.new"
-    with files.telling(target):
-        if target.suffix == ".parquet":
-            _write_parquet(answer, rows, fresh)
-        else:
-            form: Format = "csv" if target.suffix == ".csv" else "json"
-            fresh.write_text(render(Output(rows, answer.columns, rows), form, raw=True), encoding="utf-8")
-        os.replace(fresh, target)
-
-
-def _write_parquet(answer: Answer, rows: list[dict[str, object]], target: Path) -> None:
-    """Write rows as Parquet, through JSON, in a connection of our own: the one that ran the SQL reaches no file."""
-    import duckdb
-
-    if len(set(answer.columns)) < len(answer.columns):
-        raise DataError("two columns have the same name", "a name for each: SELECT a AS x, b AS y")
-    lines = target.with_suffix(".lines")
-    encode = json.Encoder(decimal_format="number").encode
-    lines.write_bytes(b"".join(encode(row) + b"\n" for row in rows))
-    typed = zip(answer.columns, answer.types, strict=True)
-    kinds = ", ".join(f"{sql_text(name)}: {sql_text(kind)}" for name, kind in typed)
-    read = f"read_json({sql_text(str(lines))}, format = 'newline_delimited', columns = {{{kinds}}})"
-    con = archive.connect()
-    try:
-        con.execute(f"COPY (SELECT * FROM {read}) TO {sql_text(str(target))} (FORMAT parquet, COMPRESSION zstd)")
-    except duckdb.Error as error:
-        raise DataError(
-            f"the answer can't be written as Parquet: {str(error).splitlines()[0]}", "CSV or JSON"
-        ) from None
-    finally:
-        con.close()
-        files.remove(lines)
-
-
 # -- limits -----------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _limited(con: "DuckDBPyConnection", limits: Limits) -> Iterator[Event]:
-    """Hold time and memory to their limits; yield what is set when the time was over."""
-    con.execute(f"SET memory_limit = '{limits.memory // (1 << 20)}MiB'")
-    late, done = Event(), Event()
+def _in_time(seconds: float, running: Sequence["DuckDBPyConnection"], work: Callable[[], Answer]) -> Answer:
+    """Do some work in a thread of its own, so that the clock and Ctrl-C stop it whatever DuckDB is at."""
+    found: list[Answer | BaseException] = []
+    done = Event()  # not the thread's own end: a Ctrl-C while that is waited for is taken for it
 
-    def watch() -> None:
-        if done.wait(limits.seconds):
-            return
-        late.set()
-        while not done.wait(0.2):
-            con.interrupt()
-            if done.wait(GRACE):
-                return
-            # DuckDB does not look up while it makes one huge value. Nothing is being written, so the process may end.
-            with suppress(OSError, ValueError):
-                sys.stderr.write(f"tenklog: error: stopped after {limits.seconds:g} s; --timeout SECONDS\n")
-                sys.stderr.flush()
-            os._exit(1)
-
-    watcher = Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        with _address_space(limits.memory):
-            yield late
-    finally:
+    def call() -> None:
+        try:
+            found.append(work())
+        except BaseException as error:
+            found.append(error)
         done.set()
-        watcher.join()
+
+    try:
+        Thread(target=call, daemon=True).start()
+        if not done.wait(seconds):
+            line = f"stopped after {seconds:g} s"
+            right = "--timeout SECONDS, or a smaller question"
+            _stop(done, running, 1, f"tenklog: error: {line}; {right}\n")
+            raise DataError(line, right)
+    except KeyboardInterrupt:
+        _stop(done, running, 130, "")
+        raise
+    ended = found[0]
+    if isinstance(ended, BaseException):
+        raise ended
+    return ended
+
+
+def _stop(done: Event, running: Sequence["DuckDBPyConnection"], code: int, line: str) -> None:
+    """Interrupt what runs until it is done; end the process when it does not look up, which DuckDB does not everywhere.
+
+    Nothing is being written, so the process may end at any time.
+    """
+    import duckdb
+
+    end = monotonic() + GRACE
+    while not done.wait(0.1) and monotonic() < end:
+        for con in running:
+            with suppress(duckdb.Error):
+                con.interrupt()
+    if not done.is_set():
+        with suppress(OSError, ValueError, AttributeError):
+            sys.stderr.write(line)
+            sys.stderr.flush()
+        os._exit(code)
 
 
 @contextmanager

@@ -139,8 +139,10 @@ def _plain_cell(value: object) -> object:
     value = value if _is_number(value) else to_builtins(value)
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, list):
+    if isinstance(value, list) and all(isinstance(one, str | int | float) for one in value):
         return " ".join(map(str, value))
+    if isinstance(value, list | dict):
+        return json.encode(value).decode()
     return value
 
 

@@ -85,28 +85,33 @@ class Filters(Struct, frozen=True):
 # -- the reports ------------------------------------------------------------------------------------------------------
 
 
-def reports(own: Path | None = None) -> dict[str, Report]:
-    """Return all reports by name: ours, and the user's in a folder. Raise DataError for a file that is none."""
-    found = {path.stem: read_report(path) for path in sorted(QUERIES.glob("*.sql"))}
-    for path in sorted(own.glob("*.sql")) if own is not None else ():
-        if path.stem in found:
-            raise DataError("has the name of a report that is there already", "another name", str(path))
-        found[path.stem] = read_report(path, own=True)
-    return found
+def reports() -> dict[str, Report]:
+    """Return our reports by name."""
+    return {path.stem: read_report(path) for path in sorted(QUERIES.glob("*.sql"))}
 
 
-def find_report(name: str, own: Path | None) -> Report:
-    """Return one report; raise UsageError for an unknown name."""
-    found = reports(own)
-    if name not in found:
-        raise UsageError(f"there is no report {name[:80]!r}", nearest(name, list(found)))
-    return found[name]
+def own_reports(folder: Path) -> list[Path]:
+    """Return the files of the user's own reports."""
+    return sorted(path for path in folder.glob("*.sql") if path.is_file())
+
+
+def find_report(name: str, own: Path) -> Report:
+    """Return one report, ours or the user's in a folder; raise UsageError for an unknown name, DataError for a file."""
+    found = reports()
+    if name in found:
+        return found[name]
+    paths = {path.stem: path for path in own_reports(own)}
+    if name not in paths:
+        raise UsageError(f"there is no report {name[:80]!r}", nearest(name, [*found, *paths]))
+    return read_report(paths[name], own=True)
 
 
 def read_report(path: Path, own: bool = False) -> Report:
     """Read a report's file; raise DataError for a line of its head that is none."""
     from tenklog import files
 
+    if own and path.stem in {one.stem for one in QUERIES.glob("*.sql")}:
+        raise DataError("has the name of a report that is there already", "another name", str(path))
     with files.telling(path), files.opened(path, files.READ) as fd:
         data = files.read(fd)
     try:
@@ -318,7 +323,14 @@ def answer(done: "DuckDBPyConnection", most: int | None = None) -> Answer:
     """Return what a connection has to say: all rows, or one more than `most`."""
     described = done.description or []
     rows = done.fetchall() if most is None else done.fetchmany(most + 1)
-    return Answer(tuple(one[0] for one in described), tuple(str(one[1]) for one in described), rows)
+    names: list[str] = []
+    for name, *_ in described:  # a join with `*` gives many columns the same name, and each stays to be seen
+        number = 2
+        one = name
+        while one in names:
+            one, number = f"{name}_{number}", number + 1
+        names.append(one)
+    return Answer(tuple(names), tuple(str(one[1]) for one in described), rows)
 
 
 def moment(text: str, end: bool = False) -> datetime:

@@ -398,7 +398,7 @@ def test_imports_go_upwards_only() -> None:
     order = (
         "errors dice rules scoring cards events state ending turns game decider projections narrate files home lines "
         "reading store checks explain recorded walk replayer compare odds tables archive archiving people stats render "
-        "query charts schemas cli"
+        "query answers charts schemas cli"
     ).split()
     package = ROOT / "tenklog"
     modules = {path.stem for path in package.glob("*.py")} - {"__init__", "__main__"}

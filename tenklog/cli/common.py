@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+def _is_sentence(word: str) -> bool:
+    """Tell whether a word begins like an option but has blanks where the name of one would be: a comment in SQL."""
+    return any(sign.isspace() for sign in word.partition("=")[0])
+
+
 class Command(click.Command):
     """A command to which names and amounts that begin with `-` can be given as a person types them.
 
@@ -41,7 +46,9 @@ class Command(click.Command):
                 before.append(word)
                 if not options[word].is_flag:
                     before.extend([value] if (value := next(rest, None)) is not None else [])
-            elif word.startswith("--") or (len(word) == 2 and word[0] == "-" and word[1].isalpha()):
+            elif (word.startswith("--") and not _is_sentence(word)) or (
+                len(word) == 2 and word[0] == "-" and word[1].isalpha()
+            ):
                 before.append(word)
             else:
                 after.append(word)

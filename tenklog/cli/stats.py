@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tenklog.cli.common import F, archive_option, command, emit, find, home, output_options, remark
-from tenklog.errors import AccessError, Conflict, UsageError
+from tenklog.errors import AccessError, Conflict, TenklogError, UsageError
 from tenklog.render import Format, Output, cell, grid
 
 if TYPE_CHECKING:
     from tenklog.stats import Answer, Filters, Report
 
+MOST_SQL = 1 << 20  # bytes
 ORIGINS = ("table", "import", "replay", "simulated")
 
 
@@ -83,15 +84,11 @@ def stats(
 
     place = home()
     if report is None:
-        known = reports.reports(place.queries)
-        rows: list[dict[str, object]] = [
-            {"report": one.name, "title": one.title, "about": one.about} for one in known.values()
-        ]
-        emit(Output(rows, ("report", "title", "about"), rows), form)
+        _list_reports(form)
         return
     asked = reports.find_report(report, place.queries)
     if chart and not asked.chart:
-        charted = [one.name for one in reports.reports(place.queries).values() if one.chart]
+        charted = [one.name for one in reports.reports().values() if one.chart]
         raise UsageError(f"{asked.name} has no picture", f"one of {', '.join(charted)}")
     people = read_people(place.people)
     added = _logs(logs)
@@ -99,6 +96,7 @@ def stats(
         answer = query.ask(folder, asked.sql, filters, people, added)
     else:
         answer = reports.run(folder, asked, filters, people, added)
+    _trim(answer, query.Limits().rows if asked.own else None, "`tenklog query -f FILE --limit 0`")
     if not answer.rows and form == "table":
         remark(_why_empty(folder))
     if chart and form == "table":
@@ -107,6 +105,29 @@ def stats(
         emit(Output(None, text=bars(asked, answer)), "table")
         return
     emit(_output(answer, asked), form)
+
+
+def _list_reports(form: Format) -> None:
+    from tenklog import stats as reports
+
+    found, bad = list(reports.reports().values()), 0
+    for path in reports.own_reports(home().queries):
+        try:
+            found.append(reports.read_report(path, own=True))
+        except TenklogError as error:
+            remark(f"left out: {error}")
+            bad += 1
+    rows: list[dict[str, object]] = [{"report": one.name, "title": one.title, "about": one.about} for one in found]
+    emit(Output(rows, ("report", "title", "about"), rows), form)
+    if bad:
+        click.get_current_context().exit(1)
+
+
+def _trim(answer: "Answer", most: int | None, how: str = "--limit 0") -> None:
+    """Cut an answer to so many rows, and say so, and how to get all."""
+    if most is not None and len(answer.rows) > most:
+        del answer.rows[most:]
+        remark(f"only the first {most} rows; {how} for all")
 
 
 def _logs(games: tuple[str, ...]) -> list[Path]:
@@ -177,12 +198,15 @@ def query(
     DuckDB runs it over copies in memory: nothing is ever changed, and no file or network can be reached. All games
     count, unless a filter is given.
     """
+    from tenklog import answers
     from tenklog import query as asking
     from tenklog.people import read_people
 
     if tables or schema is not None:
         emit(_described(schema), form)
         return
+    if not timeout < float("inf"):
+        raise UsageError(f"--timeout {timeout}", "seconds, such as 60")
     text = _sql(sql, file)
     target = _target(output)
     limits = asking.Limits(timeout, asking.parse_memory(memory), None if not limit or target else limit)
@@ -190,13 +214,11 @@ def query(
     if click.get_current_context().get_parameter_source("origin") == click.core.ParameterSource.DEFAULT:
         filters = _all_origins(filters)
     answer = asking.ask(folder, text, filters, read_people(home().people), _logs(logs), given, limits)
-    if limits.rows is not None and len(answer.rows) > limits.rows:
-        del answer.rows[limits.rows :]
-        remark(f"only the first {limits.rows} rows; --limit 0 for all")
+    _trim(answer, limits.rows)
     if target is None:
         emit(_output(answer), form)
         return
-    asking.write(answer, target)
+    answers.write(answer, target)
     remark(f"{len(answer.rows)} rows written to {target}")
 
 
@@ -212,15 +234,17 @@ def _sql(sql: str | None, file: str | None) -> str:
     if sql is not None and sql != "-":
         return sql
     if file in (None, "-"):
-        data = sys.stdin.buffer.read(1 << 20) if sys.stdin is not None else b""
+        data = sys.stdin.buffer.read(MOST_SQL + 1) if sys.stdin is not None else b""
     else:
         from tenklog import files
 
         assert file is not None
         with files.telling(file), files.opened(file, files.READ) as fd:
             data = files.read(fd)
+    if len(data) > MOST_SQL:
+        raise UsageError(f"the SQL has more than {MOST_SQL >> 20} MiB", "a shorter question")
     try:
-        return data.decode()
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UsageError("the SQL is not UTF-8 text", "a text in UTF-8") from None
 
