@@ -7,7 +7,8 @@ size, time and inode are those under which it was found sound before. It is a co
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -15,7 +16,7 @@ from msgspec import DecodeError, Meta, Struct, ValidationError, json
 
 from tenklog import files
 from tenklog.checks import Problem
-from tenklog.errors import AccessError, DataError, UsageError, nearest
+from tenklog.errors import DataError, UsageError, nearest
 from tenklog.home import is_id
 from tenklog.lines import chain
 from tenklog.tables import TABLES, digest, line_of, quoted
@@ -166,16 +167,27 @@ def fingerprint(path: Path) -> _State:
     return found.st_size, found.st_mtime_ns, found.st_ino
 
 
+@contextmanager
+def open_part(path: Path) -> Iterator[int]:
+    """Hold a file of a part open to read; raise DataError when it is gone."""
+    try:
+        fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    except OSError as error:
+        fingerprint(path)  # says when it is gone
+        raise files.told(error, path) from None
+    try:
+        with files.telling(path):
+            yield fd
+    finally:
+        os.close(fd)
+
+
 def sha256(path: Path) -> str:
     """Return the SHA-256 of a file's bytes."""
     from hashlib import file_digest
 
-    try:
-        with files.telling(path), open(path, "rb") as file:
-            return file_digest(file, "sha256").hexdigest()
-    except AccessError:
-        fingerprint(path)  # says when it is gone
-        raise
+    with open_part(path) as fd, open(fd, "rb", closefd=False) as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def _verified(folder: Path) -> dict[str, _State]:
@@ -238,9 +250,10 @@ def connect(threads: int | None = None) -> "DuckDBPyConnection":
     return con
 
 
-def source(folder: Path, manifest: Manifest, table: str) -> str:
-    """Return the SQL that reads a table's live files; the same columns without a row when there are none."""
-    paths = ", ".join(quoted(folder / file.name) for file in manifest.live(table))
+def source(where: Path | Mapping[str, Path], manifest: Manifest, table: str) -> str:
+    """Return the SQL that reads a table's live files, in a folder or by name elsewhere; no row when there are none."""
+    found = (where / file.name if isinstance(where, Path) else where.get(file.name) for file in manifest.live(table))
+    paths = ", ".join(quoted(path) for path in found if path is not None)
     if paths and all(part.columns == COLUMNS for part in manifest.parts):
         return f"SELECT * FROM read_parquet([{paths}])"
     # Columns that an older tenklog did not write are null.

@@ -1,26 +1,26 @@
 """Query: this module runs somebody's SQL, one statement, over the tables of an archive, in a locked-down DuckDB.
 
-What the statement names is copied into memory first, only the columns that its plan reads; then the settings are
-locked, and no file, network, extension or setting can be reached. This guards against mistakes and pasted queries;
-DuckDB itself calls hostile SQL unsafe by design, which is what a container is for. Time, memory and output have limits,
-and what a limit cuts is never cut in silence.
+The files of the tables that the statement names are copied into memory and sealed, so that the kernel lets nobody write
+to them; then the settings are locked, and nothing but these copies can be reached: no other file, no network, extension
+or setting. This guards against mistakes and pasted queries; DuckDB itself calls hostile SQL unsafe by design, which is
+what a container is for. Time, memory and output have limits, and what a limit cuts is never cut in silence.
 """
 
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, json
+from msgspec import Struct
 
-from tenklog import archive
+from tenklog.archive import Manifest, open_part
 from tenklog.errors import DataError, UsageError
-from tenklog.stats import MACROS, Answer, Filters, answer, over
-from tenklog.tables import TABLES
+from tenklog.stats import Answer, Filters, answer, over
+from tenklog.tables import TABLES, quoted
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -44,11 +44,6 @@ LOCK = (
     "SET enable_external_access = false",
     "SET lock_configuration = true",
 )
-# On a line of its own, so that only the number of the line in an error has to be put right.
-_EXPLAIN = "EXPLAIN (FORMAT json)\n"
-_PLANNED = "planned: "
-# What stands for the filters of reports in a plan: nothing that could be worked out without the column.
-_OPAQUE = ("chosen(player_) AS random() < length(player_)", "chosen_game(players_) AS random() < len(players_)")
 
 
 class Limits(Struct, frozen=True):
@@ -68,47 +63,55 @@ def ask(
     parameters: Mapping[str, object] | None = None,
     limits: Limits | None = None,
 ) -> Answer:
-    """Run somebody's SQL over an archive and some logs; see `run`."""
-    return over(folder, filters, people, logs, lambda con: run(con, sql, parameters, limits))
+    """Run one statement over an archive and some logs, and return its answer.
+
+    The answer has one row more than the limit when there are more. Raise DataError for SQL that is rejected or fails,
+    and for what a limit stops.
+    """
+    limits = limits or Limits()
+    try:
+        sql.encode()
+    except UnicodeEncodeError:
+        raise UsageError("the SQL is not UTF-8 text", "a text in UTF-8") from None
+    words = sql.lower()
+    hidden = "query" in words or "serialized" in words  # SQL in a text
+    # Filters look at games and seats, which are small.
+    tables = [table for table in TABLES if hidden or table in words or table in ("games", "seats")]
+    given = dict(parameters or {})
+
+    paths: list[Path] = []
+
+    @contextmanager
+    def copies(manifest: Manifest) -> Iterator[Mapping[str, Path]]:
+        with copied(folder, manifest, tables, limits.memory) as made:
+            paths[:] = made.values()
+            yield made
+
+    return over(folder, filters, people, logs, lambda con: run(con, sql, given, limits, paths), tables, copies)
 
 
-def lock(con: "DuckDBPyConnection") -> None:
-    """Lock a connection down; nothing of ours can be done with files on it afterwards either."""
+def lock(con: "DuckDBPyConnection", paths: Sequence[Path] = ()) -> None:
+    """Lock a connection down to some files; nothing else of ours can be done with files on it afterwards either."""
+    if paths:
+        con.execute(f"SET allowed_paths = [{', '.join(map(quoted, paths))}]")
     for setting in LOCK:
         con.execute(setting)
 
 
 def run(
-    con: "DuckDBPyConnection", sql: str, parameters: Mapping[str, object] | None = None, limits: Limits | None = None
+    con: "DuckDBPyConnection", sql: str, parameters: dict[str, object], limits: Limits, paths: Sequence[Path]
 ) -> Answer:
-    """Run one statement over the tables that `stats.prepare` gave a connection, and return its answer.
-
-    The answer has one row more than the limit when there are more. Raise DataError for SQL that is rejected or fails,
-    and for what a limit stops. The connection is of no further use.
-    """
+    """Lock a prepared connection down to some files, and run one statement; see `ask`."""
     import duckdb
 
-    limits = limits or Limits()
-    given = dict(parameters or {})
-    try:
-        sql.encode()
-    except UnicodeEncodeError:
-        raise UsageError("the SQL is not UTF-8 text", "a text in UTF-8") from None
-    con.execute(f"SET memory_limit = '{limits.memory // (1 << 20)}MiB'")
+    con.execute(f"SET memory_limit = '{limits.memory >> 20}MiB'")
     con.execute(f"SET threads = {min(os.cpu_count() or 1, MOST_THREADS)}")
-    plan = archive.connect(1)
+    lock(con, paths)
 
     def question() -> Answer:
         try:
-            read = _columns_read(con, plan, sql, given)
-        except duckdb.Error as error:
-            raise _rejected(error) from None
-        finally:
-            plan.close()
-        _load(con, read)  # an error here is a file of the archive, and no fault of the SQL
-        lock(con)
-        try:
-            return answer(con.execute(sql, given or None), limits.rows)
+            _check_kind(con, sql)
+            return answer(con.execute(sql, parameters or None), limits.rows)
         except (duckdb.OutOfMemoryException, duckdb.InterruptException):
             raise
         except duckdb.Error as error:
@@ -118,12 +121,29 @@ def run(
 
     try:
         with _address_space(limits.memory):
-            found = _in_time(limits.seconds, (plan, con), question)
+            found = _in_time(limits.seconds, con, question)
     except (duckdb.OutOfMemoryException, MemoryError):
         raise DataError(_too_large(limits), "more of it with --memory, or a smaller question") from None
     if sum(_length(value) for row in found.rows for value in row) > MOST_TEXT:
         raise DataError(f"the answer is longer than {MOST_TEXT >> 20} MiB", "fewer rows or columns")
     return found
+
+
+def _check_kind(con: "DuckDBPyConnection", sql: str) -> None:
+    """Raise for what is not one question. This is a help and no wall: DuckDB calls a COPY inside of a CTE a SELECT."""
+    import duckdb
+
+    statements = con.extract_statements(sql)
+    if len(statements) != 1:
+        raise UsageError(f"{len(statements)} statements", "one SELECT")
+    kinds = duckdb.StatementType
+    try:
+        kind: Any = statements[0].type
+    except ValueError:
+        kind = None  # of a kind that this version of the library has no name for
+    if kind not in (kinds.SELECT, kinds.MULTI, kinds.EXPLAIN):
+        what = f"the SQL was rejected: only SELECT is allowed, not {getattr(kind, 'name', 'that')}"
+        raise DataError(what, "one SELECT; nothing is ever changed")
 
 
 def _too_large(limits: Limits) -> str:
@@ -146,124 +166,60 @@ def _rejected(error: Exception) -> DataError:
     what = lines[0] if lines else type(error).__name__
     place = next((line for line in lines[1:] if line.startswith("LINE ")), "")
     more = next((line for line in lines[1:] if line.startswith(("Did you mean", "Candidate")) and line[-1] != ":"), "")
-    number, colon, code = place.removeprefix("LINE ").partition(": ")
-    if colon and number.isdigit():
-        place = f"at line {int(number) - what.startswith(_PLANNED)}: {code}"
-    right = " ".join(filter(None, [more, place])) or "one SELECT over the tables of --tables"
-    return DataError(f"the SQL was rejected: {_short(what.removeprefix(_PLANNED))}", _short(right))
+    right = " ".join(filter(None, [more, place and f"at {place}"])) or "one SELECT over the tables of --tables"
+    return DataError(f"the SQL was rejected: {_short(what)}", _short(right))
 
 
 def _short(text: str) -> str:
     return text if len(text) <= MOST_ERROR else f"{text[:MOST_ERROR]} ..."
 
 
-# -- what a statement reads -------------------------------------------------------------------------------------------
+# -- files that nobody can write to -----------------------------------------------------------------------------------
 
 
-def _columns_read(
-    con: "DuckDBPyConnection", plan: "DuckDBPyConnection", sql: str, parameters: dict[str, object]
-) -> dict[str, set[str]]:
-    """Return the columns that a statement reads, by table; raise for SQL that is rejected.
+@contextmanager
+def copied(folder: Path, manifest: Manifest, tables: Sequence[str], most: int) -> Iterator[dict[str, Path]]:
+    """Hold sealed copies in memory of the files of some tables inside `with`, by name.
 
-    It is planned over empty tables in a connection that is locked down already, so that to look at it can do nothing.
+    There are none where the system has no such thing. Raise DataError when they are more than `most` bytes.
     """
-    import duckdb
-
-    everything = {}
-    for name in (*TABLES, "dice_sets"):
-        columns = [(column, kind) for column, kind, *_ in con.execute(f'DESCRIBE main."{name}"').fetchall()]
-        plan.execute(f"CREATE TABLE {name} ({', '.join(f'{quote(column)} {kind}' for column, kind in columns)})")
-        everything[name] = {column for column, _ in columns}
-    for macro in (*MACROS, *_OPAQUE):
-        plan.execute(f"CREATE MACRO {macro}")
-    plan.execute("SET disabled_optimizers = 'statistics_propagation'")  # it would see that the tables are empty
-    lock(plan)
-    statements = plan.extract_statements(sql)
-    if len(statements) != 1:
-        raise UsageError(f"{len(statements)} statements", "one SELECT")
-    kinds = duckdb.StatementType
-    kind = _kind(statements[0])
-    if kind not in (kinds.SELECT, kinds.MULTI, kinds.EXPLAIN):
-        name = getattr(kind, "name", "that")
-        raise DataError(
-            f"the SQL was rejected: only SELECT is allowed, not {name}", "one SELECT; nothing is ever changed"
-        )
-    words = sql.lower()
-    hidden = "query" in words or "serialized" in words  # SQL in a text, which no plan need show
-    if kind != kinds.SELECT or hidden:
-        plan.execute(sql, parameters or None)
-        return {name: columns for name, columns in everything.items() if hidden or name in words}
-    try:
-        found = plan.execute(_EXPLAIN + sql, parameters or None).fetchall()
-    except duckdb.Error as error:
-        raise type(error)(_PLANNED + str(error)) from None
-    read: dict[str, set[str]] = {}
-    for _, text in found:
-        for node in json.decode(text):
-            _scans(node, everything, read)
-    return read
+    live = [file for table in tables for file in manifest.live(table)]
+    size = sum(file.size for file in live)
+    if size > most:
+        what = f"the tables that are asked about hold {size >> 20} MiB, more than the {most >> 20} MiB allowed"
+        raise DataError(what, "more of it with --memory")
+    with ExitStack() as opened:
+        copies = {}
+        if can_seal():
+            for file in live:
+                fd = _seal(folder / file.name)
+                opened.callback(os.close, fd)
+                copies[file.name] = Path(f"/proc/self/fd/{fd}")
+        yield copies
 
 
-def _kind(statement: Any) -> Any:
-    try:
-        return statement.type
-    except ValueError:
-        return None  # of a kind that this version of the library has no name for
+def can_seal() -> bool:
+    """Tell whether this system knows files in memory that can be sealed (Linux does)."""
+    return hasattr(os, "memfd_create") and os.path.isdir("/proc/self/fd")
 
 
-def quote(name: str) -> str:
-    """Return a name as SQL writes it."""
-    return '"' + name.replace('"', '""') + '"'
+def _seal(path: Path) -> int:
+    """Copy a file into memory and let the kernel refuse all further writing; return the copy, open."""
+    import fcntl
 
-
-def _scans(node: dict[str, Any], everything: dict[str, set[str]], read: dict[str, set[str]]) -> None:
-    """Collect the columns of the scans below a node of a plan."""
-    facts = node.get("extra_info") or {}
-    table = str(facts.get("Table", "")).rpartition(".")[2]
-    if table in everything:
-        words = set(_words(facts.get("Projections"))) | set(_words(facts.get("Filters")))
-        read.setdefault(table, set()).update(everything[table] & words)
-    for child in node.get("children") or ():
-        _scans(child, everything, read)
-
-
-def _words(value: object) -> Iterator[str]:
-    import re
-
-    for text in value if isinstance(value, list) else [value]:
-        if text:
-            yield str(text)
-            yield from re.findall(r"\w+", str(text))
-
-
-def _load(con: "DuckDBPyConnection", read: dict[str, set[str]]) -> None:
-    """Copy what is read into memory, and put views of all columns in front of it; the others are null."""
-    con.execute("CREATE SCHEMA loaded")
-    made = {}
-    for table in TABLES:
-        columns = [(name, kind) for name, kind, *_ in con.execute(f'DESCRIBE main."{table}"').fetchall()]
-        chosen = [name for name, _ in columns if name in read.get(table, ())]
-        if table in read:
-            names = ", ".join(f'"{name}"' for name in chosen) or "true AS _row"
-            con.execute(f'CREATE TABLE loaded."{table}" AS SELECT {names} FROM main."{table}"')
-            origin = f'loaded."{table}"'
-        else:
-            origin = "(SELECT 1 WHERE false)"
-        shown = ", ".join(f'"{name}"' if name in chosen else f'NULL::{kind} AS "{name}"' for name, kind in columns)
-        made[table] = f"SELECT {shown} FROM {origin}"
-    for table, select in made.items():
-        con.execute(f'CREATE OR REPLACE VIEW main."{table}" AS {select}')
-    for kind, name in con.execute(
-        "SELECT table_type, table_name FROM information_schema.tables "
-        "WHERE table_schema = 'source' AND table_name <> 'chosen'"
-    ).fetchall():
-        con.execute(f'DROP {"VIEW" if kind == "VIEW" else "TABLE"} source."{name}"')
+    with open_part(path) as source:
+        fd = os.memfd_create(path.name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        size, done = os.fstat(source).st_size, 0
+        while done < size and (sent := os.sendfile(fd, source, done, size - done)):
+            done += sent
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE)
+    return fd
 
 
 # -- limits -----------------------------------------------------------------------------------------------------------
 
 
-def _in_time(seconds: float, running: Sequence["DuckDBPyConnection"], work: Callable[[], Answer]) -> Answer:
+def _in_time(seconds: float, con: "DuckDBPyConnection", work: Callable[[], Answer]) -> Answer:
     """Do some work in a thread of its own, so that the clock and Ctrl-C stop it whatever DuckDB is at."""
     found: list[Answer | BaseException] = []
     done = Event()  # not the thread's own end: a Ctrl-C while that is waited for is taken for it
@@ -280,10 +236,10 @@ def _in_time(seconds: float, running: Sequence["DuckDBPyConnection"], work: Call
         if not done.wait(seconds):
             line = f"stopped after {seconds:g} s"
             right = "--timeout SECONDS, or a smaller question"
-            _stop(done, running, 1, f"tenklog: error: {line}; {right}\n")
+            _stop(done, con, 1, f"tenklog: error: {line}; {right}\n")
             raise DataError(line, right)
     except KeyboardInterrupt:
-        _stop(done, running, 130, "")
+        _stop(done, con, 130, "")
         raise
     ended = found[0]
     if isinstance(ended, BaseException):
@@ -291,7 +247,7 @@ def _in_time(seconds: float, running: Sequence["DuckDBPyConnection"], work: Call
     return ended
 
 
-def _stop(done: Event, running: Sequence["DuckDBPyConnection"], code: int, line: str) -> None:
+def _stop(done: Event, con: "DuckDBPyConnection", code: int, line: str) -> None:
     """Interrupt what runs until it is done; end the process when it does not look up, which DuckDB does not everywhere.
 
     Nothing is being written, so the process may end at any time.
@@ -300,9 +256,8 @@ def _stop(done: Event, running: Sequence["DuckDBPyConnection"], code: int, line:
 
     end = monotonic() + GRACE
     while not done.wait(0.1) and monotonic() < end:
-        for con in running:
-            with suppress(duckdb.Error):
-                con.interrupt()
+        with suppress(duckdb.Error):
+            con.interrupt()
     if not done.is_set():
         with suppress(OSError, ValueError, AttributeError):
             sys.stderr.write(line)

@@ -5,7 +5,8 @@ SELECT. Filters are views of the same names as the tables, so every report obeys
 views, and which players have rows of their own is `chosen(player)`, which a report applies to what it is about.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from tenklog import archive
+from tenklog.archive import Manifest
 from tenklog.dice import throws, write
 from tenklog.errors import DataError, UsageError, nearest
 from tenklog.tables import SETS, TABLES, Column, RowFiles, rows
@@ -275,27 +277,49 @@ def run(
     return over(folder, filters, people, logs, lambda con: answer(con.execute(report.sql)))
 
 
+Copies = Mapping[str, Path]
+
+
 def over(
     folder: Path,
     filters: Filters,
     people: dict[str, str] | None,
     logs: Sequence[Path],
     asking: Callable[["DuckDBPyConnection"], Answer],
+    tables: Sequence[str] = tuple(TABLES),
+    copied: Callable[[Manifest], AbstractContextManager[Copies]] | None = None,
 ) -> Answer:
-    """Ask a connection with the filtered tables of an archive and some logs; see `archive.consult`."""
+    """Ask a connection with the filtered tables of an archive and some logs; see `archive.consult`.
 
-    def question(manifest: archive.Manifest) -> Answer:
+    With `copied`, the files of `tables` are read from copies by name, or loaded into memory when there are no copies,
+    and the other tables are empty.
+    """
+
+    def question(manifest: Manifest) -> Answer:
         con = archive.connect()
         try:
             con.execute("CREATE SCHEMA source")
             added = _load_logs(con, logs)
-            tables = {table: archive.source(folder, manifest, table) + added.get(table, "") for table in TABLES}
-            prepare(con, tables, filters, people)
-            return asking(con)
+            with nullcontext() if copied is None else copied(manifest) as copies:
+                if copied is not None and not copies:
+                    _load_parts(con, folder, manifest, tables)
+                    selects = {table: f"SELECT * FROM source.loaded_{table}" for table in TABLES}
+                else:
+                    where = folder if copies is None else copies
+                    selects = {table: archive.source(where, manifest, table) for table in TABLES}
+                prepare(con, {table: one + added.get(table, "") for table, one in selects.items()}, filters, people)
+                return asking(con)
         finally:
             con.close()
 
-    return archive.consult(folder, TABLES, question)
+    return archive.consult(folder, tables, question)
+
+
+def _load_parts(con: "DuckDBPyConnection", folder: Path, manifest: Manifest, tables: Sequence[str]) -> None:
+    """Load tables into memory: the way to SQL without files, where no sealed copies can be had."""
+    for table in TABLES:
+        select = archive.source(folder if table in tables else {}, manifest, table)
+        con.execute(f"CREATE TABLE source.loaded_{table} AS {select}")
 
 
 def _load_logs(con: "DuckDBPyConnection", logs: Sequence[Path]) -> dict[str, str]:

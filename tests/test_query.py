@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from tenklog import answers, archive, cli, query, stats
+from tenklog import answers, cli, query, stats
 from tenklog.archiving import archive_logs
 from tenklog.errors import TenklogError, UsageError
 from tenklog.stats import ORIGINS, Answer, Filters
@@ -34,7 +34,6 @@ class Place:
     def __init__(self, base: Path) -> None:
         self.base = base
         self.home, self.work, self.user = base / "home", base / "work", base / "user"
-        self.con: duckdb.DuckDBPyConnection | None = None
         self.archive, self.new = self.home / "archive", base / "new"
         for folder in (self.archive, self.work, self.user, self.new, base / "secret"):
             folder.mkdir(parents=True)
@@ -107,34 +106,6 @@ class Shell:
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     return Place(tmp_path_factory.mktemp("query"))
-
-
-def open_tables(place: Place) -> duckdb.DuckDBPyConnection:
-    """Return a connection with the tables of the archive, shared until somebody locks it."""
-    if place.con is None:
-        con = archive.connect()
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(archive, "connect", con.cursor)  # which is closed, and leaves everything there
-            stats.over(place.archive, ALL, None, (), lambda _: Answer((), (), []))
-        place.con = con
-    return place.con
-
-
-@pytest.fixture
-def prepared(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let queries share a connection until one of them locks it, which saves half the time."""
-
-    def over(*given: Any) -> Answer:
-        con = open_tables(place)
-        try:
-            answer: Answer = given[-1](con)
-            return answer
-        finally:
-            if con.execute("SELECT current_setting('lock_configuration')").fetchall() != [(False,)]:
-                con.close()
-                place.con = None
-
-    monkeypatch.setattr(query, "over", over)
 
 
 @pytest.fixture
@@ -255,7 +226,6 @@ SET VARIABLE x = 1
 SET search_path = 'source'
 SET temp_directory = '<new>'
 RESET temp_directory
-USE loaded
 PRAGMA memory_limit = '1TB'
 PRAGMA enable_external_access = true
 PRAGMA enable_verification
@@ -277,7 +247,6 @@ INSERT INTO dice_sets (roll_set) VALUES (1)
 TRUNCATE dice_sets
 MERGE INTO dice_sets USING dice_sets d ON true WHEN MATCHED THEN DELETE
 WITH x AS (INSERT INTO turns (game) VALUES ('x') RETURNING *) SELECT * FROM x
-WITH x AS (INSERT INTO loaded.turns (game) VALUES ('x') RETURNING *) SELECT * FROM x
 -- other statements
 PREPARE p AS SELECT 1
 EXECUTE p
@@ -301,20 +270,8 @@ SELECT * FROM pandas_scan(1)
 SELECT * FROM arrow_scan(1, 2, 3)
 SELECT getenv('HOME')
 -- what is not for the user
-SELECT * FROM source.turns
-SELECT * FROM source.chosen
-SELECT * FROM memory.source.games
-SELECT count(*) FROM loaded.turns
-SELECT * FROM turns UNION ALL SELECT * FROM source.turns
-SELECT * FROM query('FROM source.turns')
-DESCRIBE source.turns
-SHOW TABLES FROM source
-EXPLAIN ANALYZE SELECT * FROM source.turns
-EXPLAIN ANALYZE SELECT * FROM loaded.turns
-PIVOT source.turns ON outcome USING count(*)
 -- mistakes
 ;
-;;SELECT 1
 /* nothing */
 SELECT 1 /* open
 SELECT
@@ -417,7 +374,6 @@ SELECT TIMESTAMPTZ '2026-11-29 10:00:00+02' AS x
 """.strip().splitlines()
 
 
-@pytest.mark.usefixtures("prepared")
 @pytest.mark.parametrize("sql", [line for line in REFUSED if not line.startswith("-- ")])
 def test_a_statement_is_refused_in_one_line_and_nothing_happens(shell: Shell, place: Place, sql: str) -> None:
     assert SECRET not in shell.refused(place.fill(sql))
@@ -521,7 +477,7 @@ def test_sql_on_standard_input_is_not_cut_in_silence(shell: Shell, monkeypatch: 
     assert out in ("", "x,y\n1,2\n")
 
 
-# -- only the columns that are read are loaded, and nobody can tell ---------------------------------------------------
+# -- files in memory, and nobody can tell ----------------------------------------------------------------------------
 
 QUESTIONS = """
 SELECT * FROM games
@@ -562,8 +518,13 @@ def facts(answer: Answer) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("sql", [*QUESTIONS, *UNSEEN])
-def test_an_answer_does_not_depend_on_what_is_loaded(place: Place, sql: str) -> None:
-    assert facts(query.ask(place.archive, sql, ALL)) == facts(stats.answer(open_tables(place).execute(sql)))
+def test_an_answer_is_the_same_unlocked_locked_and_loaded(
+    place: Place, sql: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unlocked = stats.over(place.archive, ALL, None, (), lambda con: stats.answer(con.execute(sql)))
+    assert facts(query.ask(place.archive, sql, ALL)) == facts(unlocked)
+    monkeypatch.setattr(query, "can_seal", lambda: False)
+    assert facts(query.ask(place.archive, sql, ALL)) == facts(unlocked)
 
 
 @pytest.mark.parametrize("name", stats.reports())
@@ -745,7 +706,6 @@ def test_a_report_of_ones_own_is_run(shell: Shell, place: Place) -> None:
         "WITH x AS (COPY (SELECT 1) TO '<new>/x.csv') SELECT 1",
         "SET threads = 1",
         "SELECT 1; SELECT 2",
-        "SELECT * FROM source.turns",
         "-- title: nothing",
     ],
 )
@@ -883,7 +843,6 @@ def test_a_log_that_is_not_archived_can_be_asked(shell: Shell, place: Place) -> 
     assert shell.csv(new, "--logs", str(RUNNING)).splitlines()[1].endswith(",in-progress")
     archived = str(ROOT / "sample_logs" / "tiotusen-evening.jsonl")
     assert shell.csv(count, "--logs", archived) == "n\n7\n"
-    assert shell.refused("FROM source.added_games", "--logs", str(RUNNING))
     assert place.tree() == place.before
 
 
@@ -897,7 +856,7 @@ def test_an_archive_that_was_damaged_answers_nothing(shell: Shell, place: Place,
     copy = shutil.copytree(place.archive, tmp_path / "archive")
     turns = next(copy.glob("turns-*.parquet"))
     turns.write_bytes(turns.read_bytes()[:-1])
-    _, err = shell("query", "SELECT 1", "--archive", str(copy), code=1)
+    _, err = shell("query", "SELECT count(*) FROM turns", "--archive", str(copy), code=1)
     assert turns.name in err
 
 
@@ -905,3 +864,40 @@ def test_a_library_call_raises_errors_of_ours(place: Place) -> None:
     for sql in ("SELEC", "COPY (SELECT 1) TO 'x.csv'", "SELECT 1; SELECT 2", "FROM 'x.csv'", "SELECT error('x')"):
         with pytest.raises(TenklogError):
             query.ask(place.archive, sql, ALL)
+
+
+# -- the copies -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not query.can_seal(), reason="files in memory are Linux's")
+def test_not_even_the_copies_in_memory_can_be_written_to(place: Place) -> None:
+    before = place.tree()
+    for fd in range(40):
+        for copy in (
+            f"COPY (SELECT 1) TO '/proc/self/fd/{fd}' (USE_TMP_FILE false)",
+            f"COPY (SELECT 1) TO '/proc/self/fd/{fd}' (FORMAT parquet, USE_TMP_FILE false)",
+        ):
+            for sql in (f"WITH x AS ({copy}) SELECT count(*) FROM turns", f"EXPLAIN ANALYZE {copy}"):
+                with pytest.raises(TenklogError, match="rejected"):
+                    query.ask(place.archive, f"{sql} -- turns", ALL)
+    assert place.tree() == before
+
+
+@pytest.mark.skipif(not query.can_seal(), reason="files in memory are Linux's")
+def test_the_kernel_refuses_to_change_a_sealed_copy(tmp_path: Path) -> None:
+    path = tmp_path / "part"
+    path.write_bytes(bytes(range(256)) * 9000)
+    fd = query._seal(path)
+    try:
+        assert Path(f"/proc/self/fd/{fd}").read_bytes() == path.read_bytes()
+        for mode in ("wb", "r+b", "ab"):
+            with pytest.raises(PermissionError), open(f"/proc/self/fd/{fd}", mode) as file:
+                file.write(b"x")
+    finally:
+        os.close(fd)
+
+
+def test_tables_that_are_too_large_are_answered_with_their_size(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = query.Limits(memory=1000)
+    with pytest.raises(TenklogError, match="the tables that are asked about hold 0 MiB, more than the 0 MiB allowed"):
+        query.ask(place.archive, "FROM turns", ALL, limits=limits)

@@ -406,17 +406,16 @@ def test_a_part_that_is_replaced_before_a_reader_opens_it_is_no_error(
     assert capfd.readouterr().err.replace("tenklog: nothing is written (--dry-run)\n", "") == ""
 
 
-def test_a_part_that_is_replaced_after_a_query_was_planned_is_no_error(
+def test_a_part_that_is_replaced_before_it_is_copied_is_no_error(
     scene_of_two: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    call, real = meanwhile(scene_of_two), query._columns_read
+    call, real = meanwhile(scene_of_two), query._seal
 
-    def planned(*given: Any) -> dict[str, set[str]]:
-        read = real(*given)
+    def seal(path: Path) -> int:
         call()
-        return read
+        return real(path)
 
-    monkeypatch.setattr(query, "_columns_read", planned)
+    monkeypatch.setattr(query, "_seal", seal)
     assert run(["--home", str(scene_of_two), "query", "SELECT count(*) AS n FROM games", "--csv"]) == 0
     assert capfd.readouterr() == ("n\n2\n", "")
 
@@ -469,7 +468,7 @@ def test_a_flipped_byte_is_noticed_before_numbers_are_shown(
     home, path = ["--home", str(scene_of_two)], part_of(scene_of_two, table)
     flip(path, path.stat().st_size // 2)
     os.utime(path, ns=(0, 1_700_000_000_000_000_000))
-    for command in (["stats", "leaderboard"], ["query", "SELECT 1"], ["archive"], ["archive", "--files", table]):
+    for command in (["stats", "leaderboard"], ["query", f"FROM {table}"], ["archive"], ["archive", "--files", table]):
         assert run([*home, *command]) == 1
         told = capfd.readouterr()
         assert told.out == ""
