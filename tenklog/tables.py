@@ -344,12 +344,14 @@ class _Roll(Struct, gc=False):
 def _turns_and_rolls(
     told: list[Step], ended: list[Ended], players: list[str]
 ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    """Return the rows of `turns` and of `rolls`, but for what the game gives."""
     turns: list[tuple[Any, ...]] = []
     rolls: list[_Roll] = []
     opened = [False] * len(players)
     running = [(0, 0)] * len(players)  # busts in a row, turns with points in a row
     ends = iter(ended)
-    begun = first = 0  # the turn's first roll in `rolls`, the turn's first event
+    number = 1  # of the turn, unless it is dropped
+    begun = first = hot = 0  # the turn's first roll in `rolls`, its first event, how often all dice were set aside
     roll: _Roll | None = None
     came = told[0][1] if told else None  # the position when the turn came to its seat
     for event, before, after in told:
@@ -359,13 +361,7 @@ def _turns_and_rolls(
         if kind is events.Roll:
             if roll is not None:
                 _decide(roll, before, turn, "roll")
-            seat, dice, points = turn.seat, event.dice, turn.points  # type: ignore[attr-defined]
-            roll = _Roll(
-                seat + 1, players[seat], None, before.round, turn.rolls + 1, event.seq, dice, len(dice), _set(dice),
-                None, None, None, points, points, None, False, None, None,
-                losing_throws(before, turn) / _ORDERED[len(dice)],
-                event.thrown_by is not None,  # type: ignore[attr-defined]
-            )  # fmt: skip
+            roll = _new_roll(event, before, turn, number, players)  # type: ignore[arg-type]
             rolls.append(roll)
             now = after.turn
             if now is not None and now.phase == "busted":
@@ -377,9 +373,11 @@ def _turns_and_rolls(
             assert roll is not None
             now = after.turn
             assert now is not None
-            dice = now.keep
-            roll.kept, roll.kept_set, roll.result = dice, _set(dice), "kept"
-            roll.points, roll.dice_left, roll.hot = now.points, now.dice_left, now.dice_left == before.rules.dice
+            roll.kept, roll.kept_set, roll.result = now.keep, _set(now.keep), "kept"
+            roll.points, roll.dice_left = now.points, now.dice_left
+            if now.dice_left == before.rules.dice:
+                roll.hot = True
+                hot += 1
         elif kind is events.Steal or kind is events.Challenge:
             first = first or event.seq
         if after.ended is before.ended:
@@ -392,23 +390,58 @@ def _turns_and_rolls(
                 roll.result = done.outcome if done.outcome != "left" else None
             elif kind is events.Bank and not event.settled:  # type: ignore[attr-defined]
                 _decide(roll, before, turn, "bank")
-        number = done.number or None
-        hot = 0
-        for one in rolls[begun:]:
-            one.turn = number
-            hot += one.hot
-        seat = done.turn.seat
-        busts, scores = running[seat]
-        lost = done.outcome in ("bust", "wiped-out")
-        running[seat] = busts, scores = busts + 1 if lost else 0, scores + 1 if done.posted else 0
-        turns.append((
-            seat + 1, players[seat], number, done.round, done.outcome, *_points_row(done, hot, came), opened[seat],
-            done.turn.stolen, None if done.turn.challenge is None else players[done.turn.challenge], done.last, busts,
-            scores, first or event.seq, event.seq, event.time,
-        ))  # fmt: skip
-        opened[seat] = opened[seat] or done.posted > 0
-        begun, first, roll, came = len(rolls), 0, None, after
+        if not done.number:
+            _drop(rolls[begun:])
+        assert came is not None
+        turns.append(_turn(done, event, first, hot, came, opened, running, players))
+        number += done.number > 0
+        begun, first, hot, roll, came = len(rolls), 0, 0, None, after
+    _drop(rolls[begun:])
     return turns, list(map(astuple, rolls))
+
+
+def _new_roll(event: events.Roll, position: Position, turn: Turn, number: int, players: list[str]) -> _Roll:
+    seat, dice, points = turn.seat, event.dice, turn.points
+    count = len(dice)
+    return _Roll(
+        seat + 1, players[seat], number, position.round, turn.rolls + 1, event.seq, dice, count, _set(dice), None, None,
+        None, points, points, None, False, None, None, losing_throws(position, turn) / _ORDERED[count],
+        event.thrown_by is not None,
+    )  # fmt: skip
+
+
+def _drop(rolls: list[_Roll]) -> None:
+    """Leave rolls without the number of a turn: it was dropped, or never ended."""
+    for roll in rolls:
+        roll.turn = None
+
+
+def _turn(
+    done: Ended, event: events.Event, first: int, hot: int, came: Position, opened: list[bool],
+    running: list[tuple[int, int]], players: list[str],
+) -> tuple[Any, ...]:  # fmt: skip
+    """Return the row of a turn, and carry on what its seat has had so far."""
+    turn = done.turn
+    seat = turn.seat
+    posted, total, outcome = done.posted, done.total, done.outcome
+    busts, scores = running[seat]
+    running[seat] = busts, scores = (
+        busts + 1 if outcome == "bust" or outcome == "wiped-out" else 0, scores + 1 if posted else 0  # noqa: PLR1714
+    )  # fmt: skip
+    had = opened[seat]
+    opened[seat] = had or posted > 0
+    before = total - done.change
+    lead = None
+    for number, other in enumerate(came.seats):
+        if number != seat and not other.left and (lead is None or before - other.total < lead):
+            lead = before - other.total
+    dice = turn.with_dice
+    return (
+        seat + 1, players[seat], done.number or None, done.round, outcome, turn.points, posted, done.change, before,
+        total, lead, turn.rolls if dice else None, turn.dice_left if dice and outcome == "banked" else None,
+        hot if dice else None, dice, had, turn.stolen, None if turn.challenge is None else players[turn.challenge],
+        done.last, busts, scores, first or event.seq, event.seq, event.time,
+    )  # fmt: skip
 
 
 @cache
@@ -426,19 +459,6 @@ def _decide(roll: _Roll, position: Position, turn: Turn, decision: str) -> None:
         roll.free = True
     else:
         roll.free = not must_bank(position, turn) and not bank_ban(position, turn)[0]
-
-
-def _points_row(done: Ended, hot: int, came: Position | None) -> tuple[Any, ...]:
-    """Return what a turn was about, from the points at stake to whether there were dice."""
-    turn = done.turn
-    before = done.total - done.change
-    assert came is not None
-    others = [one.total for number, one in enumerate(came.seats) if number != turn.seat and not one.left]
-    points = (turn.points, done.posted, done.change, before, done.total, before - max(others) if others else None)
-    if not turn.with_dice:
-        return *points, None, None, None, False
-    left = turn.dice_left if done.outcome == "banked" else None
-    return *points, turn.rolls, left, hot, True
 
 
 def _events(game: str, log: Log, found: Scan) -> bytes:
