@@ -226,16 +226,14 @@ def _write(con: "DuckDBPyConnection", select: str, target: Path, parameters: dic
     """Write the rows of a query as a synced Parquet file; DuckDB itself syncs nothing."""
     import duckdb
 
+    # Its name as it is: where it writes, DuckDB knows no patterns.
+    copy = f"COPY ({select}) TO {sql_text(str(target))} (FORMAT parquet, COMPRESSION zstd)"
     try:
-        name = sql_text(str(target))  # as it is: where it writes, DuckDB knows no patterns
-        count = con.execute(f"COPY ({select}) TO {name} (FORMAT parquet, COMPRESSION zstd)", parameters).fetchall()[0][
-            0
-        ]
+        ((count,),) = con.execute(copy, parameters).fetchall()
     except duckdb.IOException as error:
         files.remove(target)
-        raise AccessError(
-            f"could not be written: {str(error).splitlines()[0]}", "room on the disk", str(target)
-        ) from None
+        what = f"could not be written: {str(error).splitlines()[0]}"
+        raise AccessError(what, "room on the disk", str(target)) from None
     with files.telling(target):
         fd = os.open(target, os.O_RDWR)
         try:

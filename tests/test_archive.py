@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 
 import duckdb
+import msgspec
 import pytest
 from evening import at_table, ruleset, start
 from msgspec.structs import replace
@@ -740,3 +741,23 @@ def test_more_games_than_are_read_at_once_are_extracted(tmp_path: Path) -> None:
     assert [game for game, _ in archive.extract(folder, ["game-7", "game-700", "game-7"])] == [
         "game-7", "game-700", "game-7"
     ]  # fmt: skip
+
+
+def test_columns_that_an_older_tenklog_did_not_write_are_null(tmp_path: Path) -> None:
+    folder = tmp_path / "archive"
+    archiving.archive_logs(folder, [played(tmp_path, "old")])
+    manifest = archive.read_manifest(folder)
+    (part,) = manifest.parts
+    old = folder / part.files["turns"].name
+    bare = folder / "bare.parquet"
+    duckdb.execute(f"COPY (SELECT * EXCLUDE (lead) FROM '{old}') TO '{bare}' (FORMAT parquet)")
+    sha = archive.sha256(bare)
+    name = f"turns-{sha[:32]}.parquet"
+    bare.rename(folder / name)
+    turns = archive.File(name, sha, (folder / name).stat().st_size, part.files["turns"].rows)
+    aged = archive.Part(part.games, {**part.files, "turns": turns}, "of an older tenklog")
+    (folder / archive.MANIFEST).write_bytes(msgspec.json.encode(archive.Manifest(1, (aged,))))
+    assert set(ask(folder, "turns", "lead")) == {(None,)}
+    archiving.archive_logs(folder, [played(tmp_path, "new")])
+    assert {game for game, lead in ask(folder, "turns", "game, lead") if lead is not None} == {"new"}
+    assert_extracts(folder, [tmp_path / "old.jsonl", tmp_path / "new.jsonl"])

@@ -1,12 +1,15 @@
 """Every check finds what it is for, all of them are reported, and a good log has no problems."""
 
+import os
 from pathlib import Path
 
 import pytest
 from evening import at_table
 from msgspec import json
+from msgspec.structs import replace
 
-from tenklog import checks, events, store
+from tenklog import checks, cli, events, store
+from tenklog.archiving import archive_logs
 from tenklog.checks import check, check_all, parse_head
 from tenklog.decider import Note
 from tenklog.errors import AccessError, UsageError
@@ -157,3 +160,57 @@ def test_every_check_is_in_the_list() -> None:
         if getattr(value, "__module__", "") == "tenklog.checks" and getattr(value, "__annotations__", {}).get("log")
     ]  # fmt: skip
     assert sorted(map(id, functions)) == sorted(map(id, checks.CHECKS))
+
+
+# -- logs and the archive ---------------------------------------------------------------------------------------------
+
+
+def archived(home: Path) -> Path:
+    """Archive a game of a home; return its log."""
+    log = home / "games" / "friday.jsonl"
+    evening = at_table("Anna Ben").then("bank 500, note well, abandon").log
+    assert isinstance(evening[0], events.Start)
+    store.write_log(log, [replace(evening[0], game="friday"), *evening[1:]])
+    archive_logs(home / "archive", [log])
+    return log
+
+
+def test_a_clean_cut_shows_against_the_archive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = archived(tmp_path)
+    assert cli.run(["--home", str(tmp_path), "check", "--archive"]) == 0
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:-1]))
+    assert cli.run(["--home", str(tmp_path), "check"]) == 0
+    assert cli.run(["--home", str(tmp_path), "check", "--archive"]) == 1
+    assert "ends with event 3, but there was an event 4" in capsys.readouterr().out
+
+
+def test_another_history_shows_against_the_archive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = archived(tmp_path)
+    before = store.read(log).events
+    log.unlink()
+    store.write_log(log, [*before[:2], events.Note(3, text="badly"), before[3]])
+    assert cli.run(["--home", str(tmp_path), "check", "--archive"]) == 1
+    assert "another history" in capsys.readouterr().out
+
+
+def test_a_damaged_part_is_found_though_size_and_time_are_as_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archived(tmp_path)
+    part = next((tmp_path / "archive").glob("turns-*.parquet"))
+    before = part.stat()
+    data = bytearray(part.read_bytes())
+    data[len(data) // 2] ^= 1
+    part.write_bytes(data)
+    os.utime(part, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert cli.run(["--home", str(tmp_path), "check", "--archive"]) == 1
+    out = capsys.readouterr().out
+    assert str(part) in out
+    assert "is not what was archived" in out
+
+
+def test_a_game_whose_log_is_gone_is_remarked_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    archived(tmp_path).unlink()
+    assert cli.run(["--home", str(tmp_path), "check", "--archive"]) == 0
+    assert "friday is archived, and its log is not there; `tenklog extract friday`" in capsys.readouterr().out
