@@ -19,7 +19,8 @@ from tenklog.checks import Problem
 from tenklog.errors import DataError, UsageError, nearest
 from tenklog.home import is_id
 from tenklog.lines import chain
-from tenklog.tables import TABLES, digest, line_of, quoted
+from tenklog.rows import digest, line_of
+from tenklog.tables import TABLES, quoted
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -20,7 +20,8 @@ from tenklog import archive, files, reading
 from tenklog.archive import File, Manifest, Part
 from tenklog.errors import AccessError, DataError, TenklogError
 from tenklog.lines import scan
-from tenklog.tables import TABLES, RowFiles, digest, first_hash, quoted, rows, sql_text
+from tenklog.rows import digest, first_hash, rows
+from tenklog.tables import TABLES, RowFiles, quoted, sql_text
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -17,7 +17,8 @@ from tenklog import archive
 from tenklog.archive import Manifest
 from tenklog.dice import throws, write
 from tenklog.errors import DataError, UsageError, nearest
-from tenklog.tables import SETS, TABLES, Column, RowFiles, rows
+from tenklog.rows import rows
+from tenklog.tables import SETS, TABLES, Column, RowFiles
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

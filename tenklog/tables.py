@@ -1,42 +1,20 @@
-"""Tables: this module says what the archive's tables hold, and derives their rows from a folded log.
+"""Tables: this module says what the archive's tables hold, and how rows of them get to DuckDB.
 
 Every column has a DuckDB type and a meaning with its unit; the list is a promise: columns may come, none goes or
-changes. Unknown is null, never 0. Only what stands in a log has rows in `turns` and `rolls`: what was taken back never
-happened. Players have the names that they have at the end, so one person has one name in a game.
-
-Rows leave as JSON. The columns of `seats`, `turns` and `rolls` are lists, one object a game, which DuckDB takes apart
-three times faster than an object a row.
+changes. Unknown is null, never 0.
 """
 
 import os
 import re
-from collections.abc import Sequence
 from contextlib import ExitStack
-from functools import cache
 from pathlib import Path
-from typing import Any
 
-from msgspec import Struct, json
-from msgspec.structs import astuple
+from msgspec import Struct
 
-from tenklog import events
-from tenklog.dice import Dice, sets
-from tenklog.errors import AccessError, DataError
-from tenklog.game import Step, retold
-from tenklog.lines import Scan
-from tenklog.odds import losing_throws
-from tenklog.projections import names, standings
-from tenklog.reading import Log
+from tenklog.dice import sets
+from tenklog.errors import AccessError
 from tenklog.rules import DEFAULTS
-from tenklog.state import Ended, Position, Turn, bank_ban, must_bank
 
-try:
-    from _blake2 import blake2b
-except ImportError:
-    from hashlib import blake2b
-
-MOST_TOTAL = 2**62
-_ORDERED = [6**count for count in range(7)]
 SETS = {dice: number for number, dice in enumerate(sets())}
 
 
@@ -60,7 +38,7 @@ def _settings() -> str:
 
 
 # What a game gives to each row of its seats, turns and rolls, so that reports need no join.
-_OF_GAME = (
+OF_GAME = (
     Column("game", "VARCHAR", "the id of the game"),
     Column("rules", "VARCHAR", "the name of the ruleset"),
     Column("origin", "VARCHAR", "table, import, replay or simulated"),
@@ -73,7 +51,7 @@ _OF_SEAT = (
 
 TABLES: dict[str, tuple[Column, ...]] = {
     "games": (
-        *_OF_GAME,
+        *OF_GAME,
         Column("ended", "TIMESTAMP", "when the last event was written, UTC"),
         Column("title", "VARCHAR", "the title, if it has one"),
         Column("status", "VARCHAR", "finished or abandoned; in-progress or last-turns for a log read with --logs"),
@@ -94,7 +72,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("digest", "VARCHAR", "BLAKE2b-128 of all bytes of the log file"),
     ),
     "seats": (
-        *_OF_GAME,
+        *OF_GAME,
         *_OF_SEAT,
         Column("status", "VARCHAR", "the status of the game"),
         Column("players", "UTINYINT", "seats at the table"),
@@ -108,7 +86,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("left", "BOOLEAN", "whether the player left the game"),
     ),
     "turns": (
-        *_OF_GAME,
+        *OF_GAME,
         *_OF_SEAT,
         Column("turn", "INTEGER", "the turn's number in the game, from 1; null when its player left during it"),
         Column("round", "INTEGER", "the round, from 1"),
@@ -134,7 +112,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("time", "TIMESTAMP", "when it ended, UTC"),
     ),
     "rolls": (
-        *_OF_GAME,
+        *OF_GAME,
         *_OF_SEAT,
         Column("turn", "INTEGER", "the turn's number in the game; null for a turn that was dropped or never ended"),
         Column("round", "INTEGER", "the round, from 1"),
@@ -171,60 +149,8 @@ TABLES: dict[str, tuple[Column, ...]] = {
     ),
 }  # fmt: skip
 
-_encode = json.Encoder().encode
-_GAME = [column.name for column in _OF_GAME]
-# The events that nearly all lines are; the columns of `events` say all of them.
-PLAIN: tuple[type[events.Event], ...] = (events.Roll, events.Keep, events.Bank, events.Bust)
-
-
-def digest(data: bytes) -> str:
-    """Return 32 hex digits that stand for bytes."""
-    return blake2b(data, digest_size=16).hexdigest()
-
-
-def rows(log: Log, found: Scan, data: bytes) -> dict[str, bytes]:
-    """Return the rows of a log as JSON Lines, by table; `data` are the bytes that were found to be the log."""
-    game = log.game
-    position, start = game.position, game.start
-    agreed, told = retold(game)
-    ruleset = _encode(agreed)
-    ended = position.turns()
-    of_game: dict[str, Any] = {
-        "game": start.game, "rules": start.rules.name, "origin": start.origin, "begun": start.time
-    }  # fmt: skip
-    if any(abs(one.total) > MOST_TOTAL for one in ended):
-        raise DataError(f"a total is above {MOST_TOTAL}", "totals that an archive can hold", str(log.path))
-    over = position.status == "finished"
-    players = names(position, range(len(position.seats)))
-    heads = (log.fingerprint if not log.sealed else f"{log.seq}:{log.h}").partition(":")
-    record = of_game | {
-        "ended": next((event.time for event in reversed(log.events) if event.time), None),
-        "title": start.title,
-        "status": position.status,
-        "players": players,
-        "winners": names(position, position.winners) if over else None,
-        "rounds": position.round,
-        "turns": sum(one.number > 0 for one in ended),
-        "events": log.seq,
-        "rule_changes": _later_changes(told),
-        "rules_hash": digest(ruleset),
-        "ruleset": ruleset.decode(),
-        "settings": {key: getattr(agreed, key) for key in DEFAULTS},
-        "replay_of": start.of,
-        "seq": log.seq,
-        "h": heads[2],
-        "first_h": first_hash(found),
-        "sealed": log.sealed,
-        "digest": digest(data),
-    }
-    turns, rolls = _turns_and_rolls(told, ended, players)
-    return {
-        "games": _encode(record) + b"\n",
-        "seats": _listed("seats", of_game, _seats(position, players, over)),
-        "turns": _listed("turns", of_game, turns),
-        "rolls": _listed("rolls", of_game, rolls),
-        "events": _events(start.game, log, found),
-    }
+GAME_COLUMNS = tuple(column.name for column in OF_GAME)
+LISTED = ("seats", "turns", "rolls")  # whose rows of a game come as one object of lists
 
 
 class RowFiles:
@@ -252,8 +178,8 @@ class RowFiles:
     def select(self, table: str) -> str:
         """Return the SQL that reads the rows of a table."""
         columns = TABLES[table]
-        many = table in ("seats", "turns", "rolls")
-        lists = {column.name for column in columns if many and column.name not in _GAME}
+        many = table in LISTED
+        lists = {column.name for column in columns if many and column.name not in GAME_COLUMNS}
         names = {
             column.name: "log" if (table, column.name) == ("events", "game") else column.name for column in columns
         }
@@ -284,212 +210,3 @@ def quoted(path: Path | str) -> str:
 def sql_text(value: str) -> str:
     """Return a text as SQL writes it."""
     return "'" + value.replace("'", "''") + "'"
-
-
-def first_hash(found: Scan) -> str:
-    """Return the hash of a log's first line, or what sealing would give it."""
-    if found.sealed:
-        return found.hash_at(1)
-    return events.link(events.ZEROS, events.encode(found.events[0])[:-1]).decode()
-
-
-def _listed(table: str, of_game: dict[str, Any], rows: Sequence[tuple[Any, ...]]) -> bytes:
-    """Return the rows of a game's table as one line of JSON: what the game gives, and a list for each other column."""
-    if not rows:
-        return b""
-    listed = [column.name for column in TABLES[table] if column.name not in of_game]
-    return _encode(of_game | dict(zip(listed, zip(*rows, strict=True), strict=True))) + b"\n"
-
-
-def _seats(position: Position, players: list[str], over: bool) -> list[tuple[Any, ...]]:
-    rows = []
-    for one in sorted(standings(position), key=lambda one: one.seat):
-        won = one.seat - 1 in position.winners
-        rows.append((
-            one.seat, one.player, position.status, len(players), one.place, one.total, won if over else None,
-            (won and len(position.winners) > 1) if over else None, one.opened, one.turns, one.busts, one.left,
-        ))  # fmt: skip
-    return rows
-
-
-def _later_changes(told: list[Step]) -> int:
-    return sum(type(event) is events.RuleChange and event.scope == "next-turn" for event, _, _ in told)
-
-
-class _Roll(Struct, gc=False):
-    """A row of `rolls` but for what the game gives; what comes later in the turn completes it."""
-
-    seat: int
-    player: str
-    turn: int | None
-    round: int
-    roll: int
-    seq: int
-    dice: Dice
-    thrown: int
-    roll_set: int
-    kept: Dice | None
-    kept_set: int | None
-    result: str | None
-    points_before: int
-    points: int
-    dice_left: int | None
-    hot: bool
-    decision: str | None
-    free: bool | None
-    bust_chance: float
-    by_tool: bool
-
-
-def _turns_and_rolls(
-    told: list[Step], ended: list[Ended], players: list[str]
-) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """Return the rows of `turns` and of `rolls`, but for what the game gives."""
-    turns: list[tuple[Any, ...]] = []
-    rolls: list[_Roll] = []
-    opened = [False] * len(players)
-    running = [(0, 0)] * len(players)  # busts in a row, turns with points in a row
-    ends = iter(ended)
-    number = 1  # of the turn, unless it is dropped
-    begun = first = hot = 0  # the turn's first roll in `rolls`, its first event, how often all dice were set aside
-    roll: _Roll | None = None
-    came = told[0][1] if told else None  # the position when the turn came to its seat
-    for event, before, after in told:
-        kind = type(event)
-        turn = before.turn
-        assert turn is not None
-        if kind is events.Roll:
-            if roll is not None:
-                _decide(roll, before, turn, "roll")
-            roll = _new_roll(event, before, turn, number, players)  # type: ignore[arg-type]
-            rolls.append(roll)
-            now = after.turn
-            if now is not None and now.phase == "busted":
-                roll.result = "bust"
-            elif now is not None and now.phase in ("to-roll", "kept"):
-                roll.result, roll.points, roll.dice_left = "free", now.points, now.dice_left
-            first = first or event.seq
-        elif kind is events.Keep:
-            assert roll is not None
-            now = after.turn
-            assert now is not None
-            roll.kept, roll.kept_set, roll.result = now.keep, _set(now.keep), "kept"
-            roll.points, roll.dice_left = now.points, now.dice_left
-            if now.dice_left == before.rules.dice:
-                roll.hot = True
-                hot += 1
-        elif kind is events.Steal or kind is events.Challenge:
-            first = first or event.seq
-        if after.ended is before.ended:
-            if after.turn is not None and after.turn.seat != turn.seat:
-                came = after
-            continue
-        done = next(ends)
-        if roll is not None:
-            if roll.result in (None, "bust"):
-                roll.result = done.outcome if done.outcome != "left" else None
-            elif kind is events.Bank and not event.settled:  # type: ignore[attr-defined]
-                _decide(roll, before, turn, "bank")
-        if not done.number:
-            _drop(rolls[begun:])
-        assert came is not None
-        turns.append(_turn(done, event, first, hot, came, opened, running, players))
-        number += done.number > 0
-        begun, first, hot, roll, came = len(rolls), 0, 0, None, after
-    _drop(rolls[begun:])
-    return turns, list(map(astuple, rolls))
-
-
-def _new_roll(event: events.Roll, position: Position, turn: Turn, number: int, players: list[str]) -> _Roll:
-    seat, dice, points = turn.seat, event.dice, turn.points
-    count = len(dice)
-    return _Roll(
-        seat + 1, players[seat], number, position.round, turn.rolls + 1, event.seq, dice, count, _set(dice), None, None,
-        None, points, points, None, False, None, None, losing_throws(position, turn) / _ORDERED[count],
-        event.thrown_by is not None,
-    )  # fmt: skip
-
-
-def _drop(rolls: list[_Roll]) -> None:
-    """Leave rolls without the number of a turn: it was dropped, or never ended."""
-    for roll in rolls:
-        roll.turn = None
-
-
-def _turn(
-    done: Ended, event: events.Event, first: int, hot: int, came: Position, opened: list[bool],
-    running: list[tuple[int, int]], players: list[str],
-) -> tuple[Any, ...]:  # fmt: skip
-    """Return the row of a turn, and carry on what its seat has had so far."""
-    turn = done.turn
-    seat = turn.seat
-    posted, total, outcome = done.posted, done.total, done.outcome
-    busts, scores = running[seat]
-    running[seat] = busts, scores = (
-        busts + 1 if outcome == "bust" or outcome == "wiped-out" else 0, scores + 1 if posted else 0  # noqa: PLR1714
-    )  # fmt: skip
-    had = opened[seat]
-    opened[seat] = had or posted > 0
-    before = total - done.change
-    lead = None
-    for number, other in enumerate(came.seats):
-        if number != seat and not other.left and (lead is None or before - other.total < lead):
-            lead = before - other.total
-    dice = turn.with_dice
-    return (
-        seat + 1, players[seat], done.number or None, done.round, outcome, turn.points, posted, done.change, before,
-        total, lead, turn.rolls if dice else None, turn.dice_left if dice and outcome == "banked" else None,
-        hot if dice else None, dice, had, turn.stolen, None if turn.challenge is None else players[turn.challenge],
-        done.last, busts, scores, first or event.seq, event.seq, event.time,
-    )  # fmt: skip
-
-
-@cache
-def _set(dice: Dice) -> int:
-    """Return the index of dice, in any order, among all sets."""
-    return SETS[tuple(sorted(dice))]
-
-
-def _decide(roll: _Roll, position: Position, turn: Turn, decision: str) -> None:
-    """Note what was decided after a roll, and whether the other was legal too."""
-    roll.decision = decision
-    if turn.phase != "kept":
-        roll.free = False  # a last die that has to be thrown again, or a settled bank in the middle of a roll
-    elif position.rules.hot_dice == "may-roll" and position.rules.below_minimum == "zero":
-        roll.free = True
-    else:
-        roll.free = not must_bank(position, turn) and not bank_ban(position, turn)[0]
-
-
-def _events(game: str, log: Log, found: Scan) -> bytes:
-    """Return the lines of a log, each with the game's id; those that the columns don't say go along as they are."""
-    lines = found.lines[: log.seq]
-    prefix = b'{"log":"' + game.encode() + b'",'
-    for number, event in enumerate(log.events):
-        if not (log.sealed and type(event) in PLAIN):
-            lines[number] = _whole_line(event, lines[number], log.sealed)
-    return prefix + (b"\n" + prefix).join([line[1:] for line in lines]) + b"\n"
-
-
-def _whole_line(event: events.Event, line: bytes, sealed: bool) -> bytes:
-    text = (line[:-40] + b"}" if sealed else line).decode()
-    known = {"seq": event.seq, "type": event.__struct_config__.tag, "time": event.time, "id": event.id, "line": text}
-    for name in ("player", "dice", "aside", "points", "settled", "thrown_by"):
-        if (value := getattr(event, name, None)) is not None:
-            known[name] = value
-    return _encode(known)
-
-
-def line_of(row: tuple[Any, ...]) -> bytes:
-    """Return a line without its hash from a row of `events`, its time as the text of an event (columns in order)."""
-    _, seq, kind, time, key, player, dice, aside, points, settled, thrown_by, line = row
-    if line is not None:
-        return str(line).encode()
-    known: dict[str, Any] = {"seq": seq, "time": time, "id": key, "player": player}
-    if kind == "roll":
-        return events.encode(events.Roll(**known, dice=tuple(dice), thrown_by=thrown_by))
-    if kind == "keep":
-        return events.encode(events.Keep(**known, dice=tuple(dice), aside=None if aside is None else tuple(aside)))
-    if kind == "bank":
-        return events.encode(events.Bank(**known, points=points, settled=bool(settled)))
-    return events.encode(events.Bust(**known))

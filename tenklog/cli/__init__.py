@@ -64,7 +64,7 @@ COMMANDS = {name: module for group in GROUPS.values() for name, (module, _) in g
 
 EXIT_CODES = """\
 0  fine
-1  the data is bad: a damaged log, a false expect, a replay that stopped at a guess
+1  the data is bad: a damaged log or archive, a false expect, a replay that stopped at a guess, rejected SQL
 2  wrong usage, or an illegal move
 3  try again: the log is locked, or the outcome is unknown (safe to repeat with the same --id)
 4  a file could not be read or written; nothing was recorded, unless the line says so
