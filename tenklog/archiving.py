@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 CHUNK_GAMES = 2_000  # also the most of a merged part
-CHUNK_BYTES = 64 << 20
+CHUNK_BYTES = 32 << 20  # of logs; DuckDB takes eight times as much memory to write their rows
 SMALL_PARTS = 8  # so many are left alone
 Result = Literal["archived", "already", "superseded", "removed", "skipped", "failed"]
 RESULTS: tuple[Result, ...] = ("archived", "already", "superseded", "removed", "skipped", "failed")

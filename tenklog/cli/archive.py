@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,6 +21,9 @@ from tenklog.errors import Conflict, UsageError
 from tenklog.projections import row
 from tenklog.render import Format, Output
 
+if TYPE_CHECKING:
+    from tenklog.archiving import Outcome
+
 TABLE_NAMES = ("games", "seats", "turns", "rolls", "events")
 
 
@@ -30,7 +34,9 @@ TABLE_NAMES = ("games", "seats", "turns", "rolls", "events")
 @click.option("--files", "table", type=click.Choice(TABLE_NAMES), help="Only list the live files of a table.")
 @click.option("--rebuild", is_flag=True, help="Begin the archive anew from the logs.")
 @click.option("--dry-run", is_flag=True, help="Say what would be archived, and write nothing.")
-@click.option("--timeout", type=click.FloatRange(0, 3600), default=10.0, help="Seconds to wait for the lock.")
+@click.option(
+    "--timeout", type=click.FloatRange(0, 3600), default=10.0, metavar="SECONDS", help="How long to wait for the lock."
+)
 @output_options
 def archive(
     games: tuple[str, ...],
@@ -78,7 +84,7 @@ def _from_option(game: str | None) -> tuple[str, ...]:
     return (game,) if game is not None and source == click.core.ParameterSource.COMMANDLINE else ()
 
 
-def _count(outcomes: "list[archiving.Outcome]") -> str:  # type: ignore[name-defined]  # noqa: F821
+def _count(outcomes: "list[Outcome]") -> str:
     """Say how many logs met which fate; those that are not archived by name."""
     words = {
         "archived": "archived", "already": "already there", "superseded": "superseded", "removed": "removed",

@@ -173,9 +173,13 @@ def _output(answer: "Answer", report: "Report | None" = None) -> Output:
 @click.option("--output", metavar="FILE", help="Write the answer to FILE.parquet, .csv or .json.")
 @click.option("--tables", is_flag=True, help="List the tables.")
 @click.option("--schema", metavar="TABLE", help="List the columns of a table.")
-@click.option("--timeout", type=click.FloatRange(0.1, 86400), default=60.0, help="Seconds (default 60).")
+@click.option(
+    "--timeout", type=click.FloatRange(0.1, 86400), default=60.0, metavar="SECONDS", help="When to stop (default 60)."
+)
 @click.option("--memory", default="2GB", metavar="SIZE", help="Memory, such as 512MB (default 2GB).")
-@click.option("--limit", type=click.IntRange(0), default=10_000, help="Rows printed (default 10000, 0 for all).")
+@click.option(
+    "--limit", type=click.IntRange(0), default=10_000, metavar="ROWS", help="Rows printed (default 10000, 0 for all)."
+)
 @archive_option
 @output_options
 def query(
