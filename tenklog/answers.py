@@ -24,8 +24,8 @@ _LOST = re.compile(
 )
 
 
-def write(answer: Answer, target: Path) -> None:
-    """Write an answer to a new file, by its suffix: Parquet, CSV (cells as they are) or JSON; all of it or nothing."""
+def write(answer: Answer, target: Path, raw: bool = False) -> None:
+    """Write an answer to a new file, by its suffix: Parquet, CSV (with `raw`, formulas too) or JSON; all or nothing."""
     fresh = target.parent / f".{target.name}.new"
     with files.telling(target):
         try:
@@ -34,7 +34,7 @@ def write(answer: Answer, target: Path) -> None:
             else:
                 rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
                 form: Format = "csv" if target.suffix == ".csv" else "json"
-                fresh.write_text(render(Output(rows, answer.columns, rows), form, raw=True), encoding="utf-8")
+                fresh.write_text(render(Output(rows, answer.columns, rows), form, raw), encoding="utf-8")
             os.replace(fresh, target)
         except BaseException:
             files.remove(fresh)

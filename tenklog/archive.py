@@ -75,6 +75,8 @@ def read_manifest(folder: Path) -> Manifest:
     """Read the manifest; an archive that was never written to is empty. Raise DataError when it is damaged."""
     path = folder / MANIFEST
     if not files.exists(path):
+        if any(NAME.fullmatch(one.name) for one in folder.glob("*.parquet")):
+            raise DataError("is missing, but there are parts", f"put it back; or {REBUILD}", str(path))
         return EMPTY
     with files.telling(path), files.opened(path, files.READ) as fd:
         data = files.read(fd)

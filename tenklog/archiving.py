@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, json
+from msgspec.structs import replace
 
 from tenklog import archive, files, reading
 from tenklog.archive import File, Manifest, Part
 from tenklog.errors import AccessError, DataError, TenklogError
-from tenklog.lines import scan
+from tenklog.lines import Scan, scan
 from tenklog.rows import digest, first_hash, rows
 from tenklog.tables import TABLES, RowFiles, quoted, sql_text
 
@@ -43,10 +44,12 @@ class Outcome(Struct, frozen=True):
 
 
 class _Known(Struct, frozen=True):
-    """An archived game: what identifies its bytes and its first line, and the part it is in (its `games` file)."""
+    """An archived game: what identifies its bytes, first line and head, and the part it is in (its `games` file)."""
 
     digest: str
     first_h: str
+    seq: int
+    h: str
     part: str
 
 
@@ -154,11 +157,11 @@ def _known(folder: Path, manifest: Manifest) -> dict[str, _Known]:
     if not manifest.parts:
         return {}
     paths = ", ".join(quoted(folder / file.name) for file in manifest.live("games"))
-    columns = "game, digest, first_h, parse_filename(filename)"
+    columns = "game, digest, first_h, seq, h, parse_filename(filename)"
     con = archive.connect()
     found = con.execute(f"SELECT {columns} FROM read_parquet([{paths}], filename = true)").fetchall()
     con.close()
-    return {game: _Known(bytes_, first, part) for game, bytes_, first, part in found}
+    return {game: _Known(*one) for game, *one in found}
 
 
 def _part_of(known: dict[str, _Known], paths: Iterable[Path]) -> dict[str, _Known]:
@@ -211,9 +214,8 @@ def take(path: Path, known: _Known | None) -> tuple[Outcome, dict[str, bytes]]:
             raise DataError(f"is the game {log.start.game}", f"a file named {log.start.game}.jsonl", file)
         if found.torn or not found.ended:
             raise DataError("the last line is not whole", f"`tenklog repair {game}` first", file)
-        if known is not None and known.first_h != first_hash(found):
-            what = "is another game than the archived one of this name"
-            raise DataError(what, "a name of its own, or `tenklog archive --rebuild`", file)
+        if known is not None:
+            _check_goes_on(found, known, game, file)
         status = log.game.position.status
         if status not in ("finished", "abandoned"):
             return Outcome(game, file, "skipped" if known is None else "removed", f"it is {status}"), {}
@@ -221,6 +223,20 @@ def take(path: Path, known: _Known | None) -> tuple[Outcome, dict[str, bytes]]:
     except TenklogError as error:
         return Outcome(game, file, "failed", str(error)), {}
     return Outcome(game, file, "archived" if known is None else "superseded", ""), made
+
+
+def _check_goes_on(found: Scan, known: _Known, game: str, file: str) -> None:
+    """Raise DataError for a log that is not the archived one, or that and more: logs are only ever added to."""
+    if known.first_h != first_hash(found):
+        what = "is another game than the archived one of this name"
+        raise DataError(what, "a name of its own, or `tenklog archive --rebuild`", file)
+    right = f"`tenklog extract {game}` gives the archived log back; `tenklog archive --rebuild` takes this one"
+    if len(found.lines) < known.seq:
+        raise DataError(
+            f"has {len(found.lines)} events, and {known.seq} are archived: it has lost its end", right, file
+        )
+    if found.sealed and found.hash_at(known.seq) != known.h:
+        raise DataError(f"has another history than is archived, up to event {known.seq}", right, file)
 
 
 def _write(con: "DuckDBPyConnection", select: str, target: Path, parameters: dict[str, object] | None = None) -> File:
@@ -267,6 +283,8 @@ class _Writer:
         else:
             self.manifest = self._published = archive.read_manifest(folder)
             self._states = archive.verify(folder, self.manifest)
+            if not files.exists(folder / archive.MANIFEST):
+                self._publish()  # so that parts without a manifest are always damage
             self.sweep()
 
     def commit(self, staged: _Staged, known: dict[str, _Known]) -> None:
@@ -295,7 +313,7 @@ class _Writer:
         before, after = old.files["games"].name, new.files["games"].name
         for game, one in known.items():
             if one.part == before:
-                known[game] = _Known(one.digest, one.first_h, after)
+                known[game] = replace(one, part=after)
 
     def finish(self) -> None:
         """Merge what is small, publish what was held back, and sweep."""

@@ -74,6 +74,9 @@ def ask(
     except UnicodeEncodeError:
         raise UsageError("the SQL is not UTF-8 text", "a text in UTF-8") from None
     words = sql.lower()
+    if (filters.players or filters.min_games) and "chosen" not in words:
+        what = "--player and --min-games reach only SQL that asks for them"
+        raise UsageError(what, "WHERE chosen(player), or chosen_game(players)")
     hidden = "query" in words or "serialized" in words  # SQL in a text
     # Filters look at games and seats, which are small.
     tables = [table for table in TABLES if hidden or table in words or table in ("games", "seats")]

@@ -22,8 +22,8 @@ _encode = json.Encoder(decimal_format="number").encode
 class Output(Struct):
     """What a command has to say: a document for JSON, rows for tables, and a text for people where a table is not best.
 
-    `columns` are the keys of the rows in order; `units` say of some of them how people write their values. `stacked`
-    writes the words of a column's name one below the other, which keeps wide tables narrow.
+    `columns` are the keys of the rows in order; `units` say of some of them how people write their values. `heads`
+    says how tables write the names of columns: as words, as words one below the other, or as they are.
     """
 
     document: object
@@ -31,7 +31,7 @@ class Output(Struct):
     rows: Sequence[Row] = ()
     text: str | None = None
     units: Mapping[str, str] = {}
-    stacked: bool = False
+    heads: Literal["words", "stacked", "exact"] = "words"
 
 
 def render(output: Output, form: Format, raw: bool = False) -> str:
@@ -92,8 +92,20 @@ def _table(output: Output, form: Format) -> str:
         return ""
     right = [all(_is_number(row.get(one)) for row in output.rows) for one in output.columns]
     rows = [[cell(row.get(one), output.units.get(one, "")) for one in output.columns] for row in output.rows]
-    joint = "\n" if output.stacked and form == "table" else " "
+    joint = {"words": " ", "stacked": "\n" if form == "table" else " ", "exact": "_"}[output.heads]
     return grid([column.replace("_", joint) for column in output.columns], rows, right, form)
+
+
+def listing(rows: Sequence[Sequence[str]], width: int = 80) -> str:
+    """Return rows whose last text may be long, wrapped at a width."""
+    import textwrap
+
+    widths = [max(map(len, column)) for column in list(zip(*rows, strict=True))[:-1]]
+    lines = []
+    for row in rows:
+        first = "".join(f"{visible(text):<{size + 2}}" for text, size in zip(row, widths, strict=False))
+        lines += textwrap.wrap(visible(row[-1]), width, initial_indent=first, subsequent_indent=" " * len(first))
+    return "\n".join(lines)
 
 
 def grid(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool], form: Format) -> str:

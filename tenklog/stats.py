@@ -5,6 +5,7 @@ SELECT. Filters are views of the same names as the tables, so every report obeys
 views, and which players have rows of their own is `chosen(player)`, which a report applies to what it is about.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
@@ -162,7 +163,7 @@ def prepare(
                     {"a": list(people), "b": list(people.values())})  # fmt: skip
     for table, select in tables.items():
         con.execute(f"CREATE VIEW source.{table} AS {_joined(table, select, bool(people))}")
-    where = _games(con, filters)
+    where = _games(con, filters, people or {})
     for table in TABLES:
         condition = (
             where if table != "events" or where == "true" else f"game IN (SELECT game FROM source.games WHERE {where})"
@@ -189,7 +190,7 @@ def _joined(table: str, select: str, people: bool) -> str:
     return f"SELECT * REPLACE ({columns}) FROM ({select})"
 
 
-def _games(con: "DuckDBPyConnection", filters: Filters) -> str:
+def _games(con: "DuckDBPyConnection", filters: Filters, people: dict[str, str]) -> str:
     """Return the condition under which the rows of a game count. Nothing that somebody typed becomes a part of it."""
     conditions = []
     if set(filters.origins) != set(ORIGINS):
@@ -205,10 +206,11 @@ def _games(con: "DuckDBPyConnection", filters: Filters) -> str:
             conditions.append(f"begun {sign} TIMESTAMP '{utc.isoformat(sep=' ')}'")
     where = " AND ".join(conditions) or "true"
     if filters.last is not None:
+        theirs = "game IN (SELECT game FROM source.seats WHERE list_contains($players::VARCHAR[], player))"
         con.execute(
-            f"CREATE TABLE source.last AS SELECT game FROM source.games WHERE {where} "
+            f"CREATE TABLE source.last AS SELECT game FROM source.games WHERE {where} AND ($everybody OR {theirs}) "
             "ORDER BY begun DESC NULLS LAST, game DESC LIMIT $last",
-            {"last": filters.last},
+            {"last": filters.last, "everybody": not filters.players, "players": _persons(filters, people)},
         )
         where = "game IN (SELECT game FROM source.last)"
     return where
@@ -216,7 +218,7 @@ def _games(con: "DuckDBPyConnection", filters: Filters) -> str:
 
 def _chosen(con: "DuckDBPyConnection", filters: Filters, people: dict[str, str]) -> None:
     """Define which players have rows of their own."""
-    wanted = [people.get(player, player) for player in filters.players]
+    wanted = _persons(filters, people)
     if wanted:
         known = [row[0] for row in con.execute("SELECT DISTINCT player FROM source.seats ORDER BY 1").fetchall()]
         _check_known("player", wanted, known)
@@ -233,6 +235,10 @@ def _chosen(con: "DuckDBPyConnection", filters: Filters, people: dict[str, str])
     con.execute(
         "CREATE MACRO chosen_game(players_) AS list_has_any(players_, (SELECT list(player) FROM source.chosen))"
     )
+
+
+def _persons(filters: Filters, people: dict[str, str]) -> list[str]:
+    return [people.get(player, player) for player in filters.players]
 
 
 def _check_known(what: str, wanted: Sequence[str], known: list[str]) -> None:
@@ -369,7 +375,6 @@ def moment(text: str, end: bool = False) -> datetime:
             f"{text[:40]!r} is no time", "a day or a time such as 2026-11-29 or 2026-11-29T20:15"
         ) from None
     if end:
-        found += (
-            timedelta(days=1) if len(text) <= 10 else timedelta(minutes=1) if len(text) <= 16 else timedelta(seconds=1)
-        )
+        size = len(text) if len(text) <= 10 else len(re.sub(r"(Z|[+-][0-9]{2}:?[0-9]{2})$", "", text))
+        found += timedelta(days=1) if size <= 10 else timedelta(minutes=1) if size <= 16 else timedelta(seconds=1)
     return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -253,6 +253,8 @@ class Chosen:
         ]
         if filters.last is not None:
             # Games of which nobody knows when they began are the oldest.
+            if filters.players:
+                games = [one for one in games if any(sat.player in filters.players for sat in one.seats)]
             games.sort(key=lambda one: (one.begun is not None, one.begun or datetime.min, one.game))
             games = games[len(games) - filters.last :] if filters.last < len(games) else games
         # Of those with a time the earliest comes first, those without follow.

@@ -764,7 +764,7 @@ def test_parquet_holds_values_and_types(place: Place, tmp_path: Path, value: str
 def test_an_answer_is_written_and_reads_back(shell: Shell, place: Place, tmp_path: Path, suffix: str) -> None:
     target = tmp_path / f"x.{suffix}"
     sql = "SELECT game, player, posted, with_dice FROM turns ORDER BY ALL"
-    out, err = shell("query", sql, "--output", str(target), "--limit", "5")
+    out, err = shell("query", sql, "--output", str(target), "--limit", "5", "--raw")
     assert (out, err) == ("", f"tenklog: 254 rows written to {target}\n")
     assert os.listdir(tmp_path) == [target.name]
     expected = query.ask(place.archive, sql, ALL).rows
@@ -778,9 +778,11 @@ def test_an_answer_is_written_and_reads_back(shell: Shell, place: Place, tmp_pat
         assert rows[1:] == [[game, who, str(posted), str(dice).lower()] for game, who, posted, dice in expected]
 
 
-def test_csv_in_a_file_is_as_it_is(shell: Shell, tmp_path: Path) -> None:
-    shell("query", "SELECT '=1' AS x", "--output", str(tmp_path / "x.csv"))
+def test_csv_in_a_file_is_harmless_unless_raw(shell: Shell, tmp_path: Path) -> None:
+    shell("query", "SELECT '=1' AS x", "--output", str(tmp_path / "x.csv"), "--raw")
     assert (tmp_path / "x.csv").read_bytes() == b"x\n=1\n"
+    shell("query", "SELECT '=1' AS x", "--output", str(tmp_path / "y.csv"))
+    assert (tmp_path / "y.csv").read_bytes() == b"x\n'=1\n"
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "json"])

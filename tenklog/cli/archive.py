@@ -30,7 +30,7 @@ TABLE_NAMES = ("games", "seats", "turns", "rolls", "events")
 @command("archive", example="tenklog archive")
 @click.argument("games", nargs=-1, metavar="[GAME]...")
 @game_option
-@archive_option
+@archive_option(there=False)
 @click.option("--files", "table", type=click.Choice(TABLE_NAMES), help="Only list the live files of a table.")
 @click.option("--rebuild", is_flag=True, help="Begin the archive anew from the logs.")
 @click.option("--dry-run", is_flag=True, help="Say what would be archived, and write nothing.")
@@ -73,7 +73,7 @@ def archive(
         if one.result == "failed":
             remark(f"left out: {one.why}")
     rows = [row(one) for one in outcomes]
-    emit(Output(outcomes, archiving.Outcome.__struct_fields__, rows, _count(outcomes)), form)
+    emit(Output(outcomes, archiving.Outcome.__struct_fields__, rows, _count(outcomes, dry_run)), form)
     if any(one.result == "failed" for one in outcomes):
         click.get_current_context().exit(1)
 
@@ -84,7 +84,7 @@ def _from_option(game: str | None) -> tuple[str, ...]:
     return (game,) if game is not None and source == click.core.ParameterSource.COMMANDLINE else ()
 
 
-def _count(outcomes: "list[Outcome]") -> str:
+def _count(outcomes: "list[Outcome]", dry_run: bool) -> str:
     """Say how many logs met which fate; those that are not archived by name."""
     words = {
         "archived": "archived", "already": "already there", "superseded": "superseded", "removed": "removed",
@@ -94,13 +94,14 @@ def _count(outcomes: "list[Outcome]") -> str:
     shown = lines[:20] + ([f"and {len(lines) - 20} more"] if len(lines) > 20 else [])
     counts = {result: sum(one.result == result for one in outcomes) for result in words}
     said = [f"{count} {words[result]}" for result, count in counts.items() if count]
-    return "\n".join([*shown, (", ".join(said) or "No games") + "."])
+    counted = (", ".join(said) or "no games") + "."
+    return "\n".join([*shown, f"It would be {counted}" if dry_run else counted[0].upper() + counted[1:]])
 
 
 @command("extract", example="tenklog extract 2026-11-29-kfqz")
 @click.argument("games", nargs=-1, metavar="[GAME]...")
 @game_option
-@archive_option
+@archive_option()
 @click.option("--all", "every", is_flag=True, help="All archived games.")
 @click.option("--into", metavar="DIR", help="Write files there (needed for more than one game).")
 @click.option("--dry-run", is_flag=True, help="Say which files would be written.")

@@ -46,7 +46,8 @@ def check(games: tuple[str, ...], game: str | None, head: str | None, archived: 
     lines = [visible(problem.line_of_text()) for problem in report.problems]
     count = len(report.files)
     if not report.problems:
-        lines = [f"{count} {'log is' if count == 1 else 'logs are'} sound."]
+        what = "log is" if count == 1 else "logs are"
+        lines = [f"{count} {what} sound, and so is the archive." if archived else f"{count} {what} sound."]
     emit(Output(report, checks.Problem.__struct_fields__, rows, "\n".join(lines)), form)
     if report.bad:
         click.get_current_context().exit(1)

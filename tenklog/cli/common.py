@@ -45,7 +45,10 @@ class Command(click.Command):
             elif word in options:
                 before.append(word)
                 if not options[word].is_flag:
-                    before.extend([value] if (value := next(rest, None)) is not None else [])
+                    value = next(rest, None)
+                    if value is None:
+                        return super().parse_args(ctx, before)  # which says that it lacks its value
+                    before.append(value)
             elif (word.startswith("--") and not _is_sentence(word)) or (
                 len(word) == 2 and word[0] == "-" and word[1].isalpha()
             ):
@@ -127,19 +130,21 @@ def rules_option(function: F) -> F:
     )(function)
 
 
-def archive_option(function: F) -> F:
-    """Add `--archive DIR`; the command gets `folder`."""
+def archive_option(there: bool = True) -> Callable[[F], F]:
+    """Add `--archive DIR`, a folder that must be there unless it is written to; the command gets `folder`."""
 
     def chosen(ctx: click.Context, parameter: click.Parameter, value: str | None) -> "Path":
         from pathlib import Path
 
         if value == "":
             raise UsageError("--archive is empty", "a folder")
+        if value and there and not Path(value).is_dir():
+            raise AccessError(f"there is no folder {value}", "the folder of an archive")
         return Path(value) if value else home().archive
 
     return click.option(
         "--archive", "folder", metavar="DIR", callback=chosen, help="Folder of the archive (default: in the home)."
-    )(function)
+    )
 
 
 def record_options(function: F) -> F:

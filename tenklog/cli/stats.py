@@ -8,7 +8,7 @@ import click
 
 from tenklog.cli.common import F, archive_option, command, emit, find, home, output_options, remark
 from tenklog.errors import AccessError, Conflict, TenklogError, UsageError
-from tenklog.render import Format, Output, cell, grid
+from tenklog.render import Format, Output, cell, grid, listing
 
 if TYPE_CHECKING:
     from tenklog.stats import Answer, Filters, Report
@@ -41,13 +41,16 @@ def filter_options(function: F) -> F:
     params = getattr(function, "__click_params__", [])
     gather.__click_params__ = params  # type: ignore[attr-defined]
     for option in (
-        click.option("--min-games", type=click.IntRange(0), default=0, metavar="N", help="Only who finished N games."),
-        click.option("--last", type=click.IntRange(1), metavar="N", help="Only the last N games."),
+        click.option(
+            "--min-games", type=click.IntRange(0), default=0, metavar="N",
+            help="Only players who finished at least N of these games.",
+        ),
+        click.option("--last", type=click.IntRange(1), metavar="N", help="Only the last N games that fit the rest."),
         click.option("--until", metavar="TIME", help="Only games begun until then, that day or minute included."),
         click.option("--since", metavar="TIME", help="Only games begun since then (UTC)."),
         click.option(
             "--origin", type=click.Choice((*ORIGINS, "all")), multiple=True,
-            help="Where the games are from (repeatable; default table and import).",
+            help="Where the games are from (repeatable; reports count table and import).",
         ),
         click.option("--rules", multiple=True, metavar="R", help="Only games by that ruleset (repeatable)."),
         click.option("--player", multiple=True, metavar="NAME", help="Only that player (repeatable)."),
@@ -68,10 +71,17 @@ def logs_option(function: F) -> F:
 @filter_options
 @logs_option
 @click.option("--chart", is_flag=True, help="Draw a picture, of reports that have one (needs tenklog[chart]).")
-@archive_option
+@click.option("--explain", is_flag=True, help="Say what the columns of the report mean.")
+@archive_option()
 @output_options
 def stats(
-    report: str | None, filters: "Filters", logs: tuple[str, ...], chart: bool, folder: Path, form: Format
+    report: str | None,
+    filters: "Filters",
+    logs: tuple[str, ...],
+    chart: bool,
+    explain: bool,
+    folder: Path,
+    form: Format,
 ) -> None:
     """Run a report over the archived games, or list the reports.
 
@@ -87,13 +97,19 @@ def stats(
         _list_reports(form)
         return
     asked = reports.find_report(report, place.queries)
+    if explain:
+        emit(_explained(asked), form)
+        return
     if chart and not asked.chart:
         charted = [one.name for one in reports.reports().values() if one.chart]
         raise UsageError(f"{asked.name} has no picture", f"one of {', '.join(charted)}")
     people = read_people(place.people)
     added = _logs(logs)
     if asked.own:
-        answer = query.ask(folder, asked.sql, filters, people, added)
+        try:
+            answer = query.ask(folder, asked.sql, filters, people, added)
+        except TenklogError as error:
+            raise error.at(f"{asked.name}.sql") from None
     else:
         answer = reports.run(folder, asked, filters, people, added)
     _trim(answer, query.Limits().rows if asked.own else None, "`tenklog query -f FILE --limit 0`")
@@ -118,9 +134,22 @@ def _list_reports(form: Format) -> None:
             remark(f"left out: {error}")
             bad += 1
     rows: list[dict[str, object]] = [{"report": one.name, "title": one.title, "about": one.about} for one in found]
-    emit(Output(rows, ("report", "title", "about"), rows), form)
+    text = listing([(one.name, one.about or one.title) for one in found])
+    emit(Output(rows, ("report", "title", "about"), rows, text), form)
     if bad:
         click.get_current_context().exit(1)
+
+
+def _explained(report: "Report") -> Output:
+    """Return what the columns of a report mean."""
+    rows: list[dict[str, object]] = [
+        {"column": one.name, "unit": one.unit, "meaning": one.about} for one in report.columns
+    ]
+    about = f"{report.title}. {report.about}".strip()
+    text = (
+        "\n".join([about, "", listing([(one.name, one.unit, one.about) for one in report.columns])]) if rows else about
+    )
+    return Output(rows, ("column", "unit", "meaning"), rows, text)
 
 
 def _trim(answer: "Answer", most: int | None, how: str = "--limit 0") -> None:
@@ -158,7 +187,7 @@ def _output(answer: "Answer", report: "Report | None" = None) -> Output:
             for name in answer.columns[1:]
         ]
         text = grid(heads, lines, [False] + [True] * len(rows), "table").rstrip("\n") if rows else ""
-    return Output(rows, answer.columns, rows, text, units, stacked=report is not None)
+    return Output(rows, answer.columns, rows, text, units, "exact" if report is None else "stacked")
 
 
 # -- SQL --------------------------------------------------------------------------------------------------------------
@@ -180,7 +209,7 @@ def _output(answer: "Answer", report: "Report | None" = None) -> Output:
 @click.option(
     "--limit", type=click.IntRange(0), default=10_000, metavar="ROWS", help="Rows printed (default 10000, 0 for all)."
 )
-@archive_option
+@archive_option()
 @output_options
 def query(
     sql: str | None,
@@ -222,7 +251,7 @@ def query(
     if target is None:
         emit(_output(answer), form)
         return
-    answers.write(answer, target)
+    answers.write(answer, target, raw=click.get_current_context().meta.get("tenklog.raw", False))
     remark(f"{len(answer.rows)} rows written to {target}")
 
 
@@ -279,8 +308,9 @@ def _described(schema: str | None) -> Output:
     if schema not in known:
         raise UsageError(f"there is no table {schema[:80]!r}", f"one of {', '.join(known)}")
     rows = [{"column": one.name, "type": _short(one.type), "meaning": one.about} for one in known[schema]]
-    return Output([{"column": one.name, "type": one.type, "meaning": one.about} for one in known[schema]],
-                  ("column", "type", "meaning"), rows)  # fmt: skip
+    document = [{"column": one.name, "type": one.type, "meaning": one.about} for one in known[schema]]
+    text = listing([(one.name, _short(one.type), one.about) for one in known[schema]])
+    return Output(document, ("column", "type", "meaning"), rows, text)
 
 
 def _short(kind: str) -> str:

@@ -1,7 +1,7 @@
 -- title: Comebacks
--- about: Finished games turned round at the end: who was behind when the own last turn came, and won.
+-- about: Finished games turned round at the end: who was behind when their last turn came, and won.
 -- player text: the player
--- chances count: games in which the player was behind when the own first last or extra turn came
+-- chances count: games in which the player was behind when their first last or extra turn came
 -- comebacks count: of these won, alone or shared
 -- comeback_rate share: comebacks among chances
 -- largest points: the most points that a comeback was behind

@@ -7,15 +7,20 @@
 -- banked count: of these banked
 -- rolled_on count: of these rolled on
 -- bank_rate share: banked among decisions
+WITH counted AS (
+    SELECT dice_left, points, decision, count(*) AS times
+    FROM rolls
+    WHERE free AND decision IS NOT NULL AND chosen(player)
+    GROUP BY dice_left, points, decision
+)
 SELECT
     dice_left,
     least(points // 250 * 250, 1500) AS from_points,
     CASE WHEN from_points < 1500 THEN from_points + 250 END AS below_points,
-    count(*) AS decisions,
-    count(*) FILTER (decision = 'bank') AS banked,
-    count(*) FILTER (decision = 'roll') AS rolled_on,
+    sum(times)::BIGINT AS decisions,
+    coalesce(sum(times) FILTER (decision = 'bank'), 0)::BIGINT AS banked,
+    coalesce(sum(times) FILTER (decision = 'roll'), 0)::BIGINT AS rolled_on,
     share(banked, decisions) AS bank_rate
-FROM rolls
-WHERE free AND decision IS NOT NULL AND chosen(player)
+FROM counted
 GROUP BY dice_left, from_points
 ORDER BY dice_left, from_points

@@ -345,6 +345,7 @@ def test_two_archivers_and_readers_at_once_never_meet_an_error(tmp_path: Path) -
         ended = [(process, *process.communicate(timeout=60)) for process in writers + readers]
     for process, out, told in ended:
         assert process.returncode == 0, told
+        assert out, (process.args, told)
         codes, _, count = out.rpartition(" ")
         assert int(count) > 3
         if process in writers:
