@@ -757,3 +757,45 @@ def test_columns_that_an_older_tenklog_did_not_write_are_null(tmp_path: Path) ->
     archiving.archive_logs(folder, [played(tmp_path, "new")])
     assert {game for game, lead in ask(folder, "turns", "game, lead") if lead is not None} == {"new"}
     assert_extracts(folder, [tmp_path / "old.jsonl", tmp_path / "new.jsonl"])
+
+
+def test_a_log_that_lost_its_end_replaces_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "archive"
+    path = played(tmp_path, "one")
+    archiving.archive_logs(folder, [path])
+    sound = path.read_bytes()
+    lines = sound.splitlines(keepends=True)
+    for keep in range(1, len(lines)):
+        path.write_bytes(b"".join(lines[:keep]))
+        found = archiving.archive_logs(folder, [path])
+        assert [one.result for one in found] == ["failed"]
+        assert "it has lost its end" in found[0].why
+        assert dict(archive.extract(folder)) == {"one": sound}
+
+
+def test_another_history_replaces_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "archive"
+    path = played(tmp_path, "one")
+    archiving.archive_logs(folder, [path])
+    sound, log = path.read_bytes(), store.read(path).events
+    path.unlink()
+    other = log[:-1] + draft(fold(log[:-1]), Note("elsewhere")).events
+    other += draft(fold(other), Abandon()).events
+    store.write_log(path, other)
+    found = archiving.archive_logs(folder, [path])
+    assert [one.result for one in found] == ["failed"]
+    assert "another history" in found[0].why
+    assert dict(archive.extract(folder)) == {"one": sound}
+
+
+def test_parts_without_a_manifest_are_damage_and_are_not_swept(tmp_path: Path) -> None:
+    folder = tmp_path / "archive"
+    path = played(tmp_path, "one")
+    archiving.archive_logs(folder, [path])
+    (folder / archive.MANIFEST).unlink()
+    before = contents(folder)
+    for read in (lambda: archiving.archive_logs(folder, [path]), lambda: archive.open_archive(folder)):
+        with pytest.raises(TenklogError, match="is missing, but there are parts"):
+            read()
+    assert contents(folder).keys() == before.keys()
+    assert results(archiving.archive_logs(folder, [path], rebuild=True)) == {"one": "archived"}

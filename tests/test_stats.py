@@ -355,3 +355,62 @@ def test_abandoned_games_have_no_winner(tmp_path: Path, capsys: pytest.CaptureFi
     rows = json.loads(shell("stats", "leaderboard", "--json"))
     assert [(row["games"], row["wins"], row["win_rate"], row["abandoned"]) for row in rows] == [(0, 0, None, 1)] * 2
     assert shell("stats", "leaderboard").splitlines()[-1].split()[1:7] == ["0", "0", "0", "-", "-", "-"]
+
+
+# -- what a new user stumbled over ------------------------------------------------------------------------------------
+
+
+def test_the_columns_of_every_report_can_be_explained(shell: Shell) -> None:
+    for report in stats.reports().values():
+        told = shell("stats", report.name, "--explain")
+        assert all(column.name in told for column in report.columns)
+        assert all(len(line) <= 100 for line in told.splitlines())
+        rows = json.loads(shell("stats", report.name, "--explain", "--json"))
+        assert [row["meaning"] for row in rows] == [column.about for column in report.columns]
+
+
+@pytest.mark.parametrize("option", [("--player", "Anna"), ("--min-games", "2")])
+def test_sql_that_does_not_ask_who_was_chosen_is_not_filtered_in_silence(shell: Shell, option: tuple[str, str]) -> None:
+    assert shell("query", "SELECT count(*) FROM turns", *option, code=2) == ""
+    assert "WHERE chosen(player)" in shell.err
+    asked = shell("query", "SELECT count(*) AS n FROM turns WHERE chosen(player)", "--player=007", "--csv")
+    assert 0 < int(asked.split()[1]) < int(shell("query", "SELECT count(*) AS n FROM turns", "--csv").split()[1])
+
+
+@pytest.mark.parametrize(
+    "words", ["archive --archive", "extract game-1 --into", "stats leaderboard --player", "query --param"]
+)
+def test_an_option_without_its_value_takes_nothing_else_for_it(shell: Shell, words: str) -> None:
+    assert shell(*words.split(), code=2) == ""
+    assert "requires an argument" in shell.err
+    assert not Path("--").exists()
+
+
+def test_a_picture_of_one_row_has_its_value_at_the_end_of_the_axis(shell: Shell) -> None:
+    pytest.importorskip("plotext")
+    row = json.loads(shell("stats", "leaderboard", "--player=007", "--json"))[0]
+    axis = shell("stats", "leaderboard", "--player=007", "--chart").splitlines()[-2].split()
+    assert float(axis[0]) == 0
+    assert float(axis[-1]) == pytest.approx(row["points_per_turn"], rel=1e-3)
+
+
+@pytest.mark.parametrize("zone", ["", "Z", "+00:00", "+0000"])
+def test_a_minute_is_included_whole_whatever_its_zone(zone: str) -> None:
+    assert stats.moment(f"2026-11-25T19:45{zone}", end=True) == datetime(2026, 11, 25, 19, 46, tzinfo=UTC)
+
+
+def test_the_last_games_of_a_player_are_those_of_that_player(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shell = Shell(tmp_path, capsys)
+    for number, players in enumerate((("Anna", "Cara"), ("Anna", "Ben"))):
+        store.write_log(tmp_path / "games" / f"g{number}.jsonl", played(f"g{number}", players, number))
+    shell("archive")
+    rows = json.loads(shell("stats", "profile", "--last", "1", "--player", "Cara", "--json"))
+    assert [(row["player"], row["games"]) for row in rows] == [("Cara", 1)]
+
+
+def test_a_folder_that_is_not_there_is_no_empty_archive(shell: Shell, tmp_path: Path) -> None:
+    for words in (("stats", "leaderboard"), ("query", "SELECT 1"), ("extract", "game-1")):
+        assert shell(*words, "--archive", str(tmp_path / "none"), code=4) == ""
+        assert "there is no folder" in shell.err

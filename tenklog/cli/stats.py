@@ -145,7 +145,7 @@ def _explained(report: "Report") -> Output:
     rows: list[dict[str, object]] = [
         {"column": one.name, "unit": one.unit, "meaning": one.about} for one in report.columns
     ]
-    about = f"{report.title}. {report.about}".strip()
+    about = listing([(f"{report.title}. {report.about}".strip(),)])
     text = (
         "\n".join([about, "", listing([(one.name, one.unit, one.about) for one in report.columns])]) if rows else about
     )
