@@ -313,7 +313,8 @@ if __name__ == "__main__":
 def again(stop: Path, *words: str) -> subprocess.Popen[str]:
     """Begin to run a command over and over."""
     script = stop.with_name("again.py")
-    script.write_text(AGAIN)
+    if not script.exists():  # an interpreter that starts may be reading it
+        script.write_text(AGAIN)
     return subprocess.Popen(
         [sys.executable, "-B", str(script), str(stop), *words],
         stdout=subprocess.PIPE,
@@ -345,7 +346,6 @@ def test_two_archivers_and_readers_at_once_never_meet_an_error(tmp_path: Path) -
         ended = [(process, *process.communicate(timeout=60)) for process in writers + readers]
     for process, out, told in ended:
         assert process.returncode == 0, told
-        assert out, (process.args, told)
         codes, _, count = out.rpartition(" ")
         assert int(count) > 3
         if process in writers:
