@@ -324,7 +324,7 @@ class _Writer:
 
     def _merge(self) -> None:
         """Make one part of many small ones, so that an archive that grows by a game an evening stays fast."""
-        small = [part for part in self.manifest.parts if part.games <= CHUNK_GAMES // 2]
+        small = [part for part in self.manifest.parts if part.games <= CHUNK_GAMES // 4]
         if len(small) <= SMALL_PARTS:
             return
         small.sort(key=lambda part: part.games)
