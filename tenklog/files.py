@@ -49,9 +49,10 @@ _FULL_SYNC = None if sys.platform == "win32" else getattr(fcntl, "F_FULLFSYNC", 
 def told(error: OSError, path: Path | str, right: str = "") -> AccessError:
     """Return an OSError as the error that names the file and says what would be right."""
     what = {
-        errno.ELOOP: "is a symbolic link, and logs are plain files",
+        errno.ELOOP: "is a symbolic link, not a plain file",
         errno.ENOENT: "there is no such file",
-        errno.EISDIR: "is a folder, and a log is a plain file",
+        errno.EISDIR: "is a folder, not a plain file",
+        errno.ENOTDIR: "what stands before the last / is no folder",
     }.get(error.errno or 0, f"{error.strerror or error}")
     return AccessError(what, right, str(path))
 
@@ -77,7 +78,7 @@ def open_plain(path: Path | str, flags: int, refuse_links: bool = False) -> tupl
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):
             kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a pipe or a device"
-            raise AccessError(f"is {kind}, and a log is a plain file", where=str(path))
+            raise AccessError(f"is {kind}, not a plain file", where=str(path))
         if refuse_links and found.st_nlink > 1:
             raise AccessError("has a second name (a hard link)", "a copy of it, which is safe to write to", str(path))
         if found.st_size > MOST_BYTES:

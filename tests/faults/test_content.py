@@ -254,7 +254,7 @@ def test_what_is_no_plain_file_is_no_log(log: Path) -> None:
     before = log.read_bytes()
     for path, words in (
         (link, "symbolic link"), (pipe, "pipe"), (folder, "folder"), (Path("/dev/null"), "device"),
-        (log.with_name("none.jsonl"), "no such file"), (log / "evening.jsonl", "Not a directory"),
+        (log.with_name("none.jsonl"), "no such file"), (log / "evening.jsonl", "is no folder"),
     ):  # fmt: skip
         for use in (store.read, checks.check, lambda path: store.append(path, Note("x"), timeout=0), store.repair):
             with pytest.raises(AccessError) as error:
