@@ -32,7 +32,7 @@ NAME = re.compile(rf"({'|'.join(TABLES)})-[0-9a-f]{{32}}\.parquet")
 REBUILD = "`tenklog archive --rebuild` writes the archive anew from the logs"
 
 
-COLUMNS = digest(json.encode(TABLES))
+COLUMNS = digest(json.encode({table: [(one.name, one.type) for one in columns] for table, columns in TABLES.items()}))
 
 
 class File(Struct, frozen=True, forbid_unknown_fields=True):

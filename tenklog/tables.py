@@ -105,7 +105,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("stolen", "BOOLEAN", "whether it began with a steal"),
         Column("challenged", "VARCHAR", "the opponent that was challenged"),
         Column("last", "BOOLEAN", "whether it is a last or extra turn"),
-        Column("busts_running", "INTEGER", "busts of the seat in a row up to and with it; 0 for another outcome"),
+        Column("busts_running", "INTEGER", "busts of the seat in a row up to and with it; 0 when it was no bust"),
         Column("scores_running", "INTEGER", "turns of the seat in a row that posted points, up to and with it"),
         Column("first_seq", "INTEGER", "its first event"),
         Column("last_seq", "INTEGER", "the event that ended it"),

@@ -16,7 +16,7 @@ SELECT
     sum(turns.hot_dice)::BIGINT AS hot_dice,
     max(turns.hot_dice) AS longest,
     avg(posted) FILTER (turns.hot_dice > 0) AS mean_posted,
-    share(count(*) FILTER (turns.hot_dice > 0 AND outcome IN ('bust', 'wiped-out')), hot_turns) AS bust_rate
+    share(count(*) FILTER (turns.hot_dice > 0 AND busts_running > 0), hot_turns) AS bust_rate
 FROM turns
 WHERE with_dice AND turn IS NOT NULL AND chosen(player)
 GROUP BY player

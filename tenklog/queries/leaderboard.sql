@@ -29,7 +29,7 @@ thrown AS (
         player,
         count(*) AS turns,
         avg(posted) AS points_per_turn,
-        share(count(*) FILTER (outcome IN ('bust', 'wiped-out')), count(*)) AS bust_rate,
+        share(count(*) FILTER (busts_running > 0), count(*)) AS bust_rate,
         max(posted) AS best_turn
     FROM turns
     WHERE chosen(player) AND turn IS NOT NULL

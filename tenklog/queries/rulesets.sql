@@ -30,7 +30,7 @@ thrown AS (
         rules,
         count(*) AS turns,
         avg(posted) AS points_per_turn,
-        share(count(*) FILTER (outcome IN ('bust', 'wiped-out')), count(*)) AS bust_rate,
+        share(count(*) FILTER (busts_running > 0), count(*)) AS bust_rate,
         share(count(*) FILTER (hot_dice > 0), count(hot_dice)) AS hot_dice_rate,
         share(count(*) FILTER (posted = 0), count(*)) AS scoreless
     FROM turns
