@@ -10,13 +10,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec import json
-
 from tenklog import archive, files
 from tenklog.errors import DataError
-from tenklog.render import Format, Output, render
+from tenklog.render import Format, Output, encode, render
 from tenklog.stats import Answer
-from tenklog.tables import sql_text
+from tenklog.tables import quoted, sql_text
 
 # What JSON would change inside of a list or struct, or Parquet does not know.
 _LOST = re.compile(
@@ -47,13 +45,12 @@ def _write_parquet(answer: Answer, target: Path) -> None:
 
     columns = list(zip(*answer.rows, strict=True)) if answer.rows else [()] * len(answer.columns)
     made = [_column(*one) for one in zip(answer.columns, answer.types, columns, strict=True)]
-    encode = json.Encoder(decimal_format="number").encode
     lines = target.with_suffix(".lines")
     kinds = ", ".join(
         f"{sql_text(name)}: {sql_text(kind)}" for name, (kind, _, _) in zip(answer.columns, made, strict=True)
     )
     chosen = ", ".join(expression for _, expression, _ in made)
-    read = f"read_json({sql_text(str(lines))}, format = 'newline_delimited', columns = {{{kinds}}})"
+    read = f"read_json({quoted(lines)}, format = 'newline_delimited', columns = {{{kinds}}})"
     con = archive.connect()
     try:
         with lines.open("wb") as out:
@@ -70,21 +67,20 @@ def _write_parquet(answer: Answer, target: Path) -> None:
 
 def _column(name: str, kind: str, values: Sequence[object]) -> tuple[str, str, Sequence[object]]:
     """Return the type to read a column with, the SQL that gives it its own again, and its values for JSON."""
-    quoted = '"' + name.replace('"', '""') + '"'
+    named = '"' + name.replace('"', '""') + '"'
+    texts = [None if value is None else str(value) for value in values]
     if kind in ("HUGEINT", "UHUGEINT"):
         largest = max((abs(value) for value in values if isinstance(value, int)), default=0)
         if largest < 1 << 63:
-            return "BIGINT", quoted, values
-        if largest < 10**38:
-            return "VARCHAR", f"{quoted}::DECIMAL(38, 0) AS {quoted}", [value and str(value) for value in values]
-        return "VARCHAR", quoted, [value and str(value) for value in values]
+            return "BIGINT", named, values
+        return "VARCHAR", f"{named}::DECIMAL(38, 0) AS {named}" if largest < 10**38 else named, texts
     if kind in ("FLOAT", "DOUBLE") and not all(math.isfinite(value) for value in values if isinstance(value, float)):
-        return "VARCHAR", f"{quoted}::{kind} AS {quoted}", [None if value is None else str(value) for value in values]
+        return "VARCHAR", f"{named}::{kind} AS {named}", texts
     if kind == "BLOB":
-        return "VARCHAR", f"from_base64({quoted}) AS {quoted}", values
+        return "VARCHAR", f"from_base64({named}) AS {named}", values
     if kind == "JSON":
-        return "VARCHAR", f"{quoted}::JSON AS {quoted}", values
+        return "VARCHAR", f"{named}::JSON AS {named}", values
     if lost := _LOST.search(kind):
         what = f"the column {name} is {kind if len(kind) <= 80 else lost[0]}, which can't be written as Parquet"
         raise DataError(what, "cast it, for example to VARCHAR")
-    return kind, quoted, values
+    return kind, named, values

@@ -17,9 +17,10 @@ from msgspec import DecodeError, Meta, Struct, ValidationError, json
 from tenklog import files
 from tenklog.checks import Problem
 from tenklog.errors import DataError, UsageError, nearest
-from tenklog.home import is_id
+from tenklog.events import digest
+from tenklog.home import is_id, meant
 from tenklog.lines import chain
-from tenklog.rows import digest, line_of
+from tenklog.rows import line_of
 from tenklog.tables import TABLES, quoted
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 # -- whether the files are what the manifest says ---------------------------------------------------------------------
 
-_State = tuple[int, int, int]  # size, time of change in ns, inode
+State = tuple[int, int, int]  # size, time of change in ns, inode
 
 
 def consult(folder: Path, tables: Iterable[str], question: Callable[["Manifest"], Answer], note: bool = True) -> Answer:
@@ -129,13 +130,13 @@ def open_archive(folder: Path, tables: Iterable[str] = TABLES) -> Manifest:
 
 def verify(
     folder: Path, manifest: Manifest, tables: Iterable[str] = TABLES, whole: bool = False, note: bool = True
-) -> dict[str, _State]:
+) -> dict[str, State]:
     """Compare files with their SHA-256, all of them with `whole`, else those that are not as they were seen last.
 
     Return the states in which they were found sound, which are noted for the next time; raise DataError.
     """
     seen = {} if whole else _verified(folder)
-    fresh: dict[str, _State] = {}
+    fresh: dict[str, State] = {}
     for table in tables:
         for file in manifest.live(table):
             state = fingerprint(folder / file.name)
@@ -159,7 +160,7 @@ def damage(folder: Path, file: File) -> str:
     return ""
 
 
-def fingerprint(path: Path) -> _State:
+def fingerprint(path: Path) -> State:
     """Return what tells that a file was touched; raise DataError when it is gone."""
     try:
         found = os.lstat(path)
@@ -193,14 +194,14 @@ def sha256(path: Path) -> str:
         return file_digest(file, "sha256").hexdigest()
 
 
-def _verified(folder: Path) -> dict[str, _State]:
+def _verified(folder: Path) -> dict[str, State]:
     try:
-        return json.decode((folder / VERIFIED).read_bytes(), type=dict[str, _State])
+        return json.decode((folder / VERIFIED).read_bytes(), type=dict[str, State])
     except (OSError, DecodeError, ValidationError, RecursionError):
         return {}  # it only saves hashing
 
 
-def remember(folder: Path, manifest: Manifest, seen: dict[str, _State]) -> None:
+def remember(folder: Path, manifest: Manifest, seen: dict[str, State]) -> None:
     """Note under which state the live files were found sound; an archive that can't be written to is hashed again."""
     live = {file.name for part in manifest.parts for file in part.files.values()}
     states = {name: state for name, state in seen.items() if name in live}
@@ -314,10 +315,10 @@ def _logs(folder: Path, manifest: Manifest, games: list[str]) -> list[tuple[str,
 
 def pick(game: str, ids: list[str]) -> str:
     """Return the id that a GAME means among those archived: itself, or the only one that begins so."""
-    fitting = [one for one in ids if one.startswith(game)] if game and game not in ids else [game]
-    if len(fitting) == 1 and fitting[0] in ids:
+    fitting = meant(game, ids)
+    if len(fitting) == 1:
         return fitting[0]
-    if len(fitting) > 1:
+    if fitting:
         raise UsageError(f"{game!r} begins {len(fitting)} archived ids", f"one of {', '.join(sorted(fitting)[:6])}")
     known = nearest(game, sorted(ids)) if 0 < len(ids) <= 100 else "see `tenklog query 'SELECT game FROM games'`"
     raise UsageError(f"no game {game[:80]!r} is archived", known if ids else "archive some with `tenklog archive`")

@@ -20,8 +20,9 @@ from msgspec.structs import replace
 from tenklog import archive, files, reading
 from tenklog.archive import File, Manifest, Part
 from tenklog.errors import AccessError, DataError, TenklogError
+from tenklog.events import digest
 from tenklog.lines import Scan, scan
-from tenklog.rows import digest, first_hash, rows
+from tenklog.rows import first_hash, rows
 from tenklog.tables import TABLES, RowFiles, quoted, sql_text
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ CHUNK_GAMES = 2_000  # also the most of a merged part
 CHUNK_BYTES = 32 << 20  # of logs; DuckDB takes eight times as much memory to write their rows
 SMALL_PARTS = 8  # so many are left alone
 Result = Literal["archived", "already", "superseded", "removed", "skipped", "failed"]
-RESULTS: tuple[Result, ...] = ("archived", "already", "superseded", "removed", "skipped", "failed")
 
 
 class Outcome(Struct, frozen=True):
@@ -275,7 +275,7 @@ class _Writer:
         self.whole = whole
         self.manifest = archive.EMPTY
         self._published = archive.EMPTY
-        self._states: dict[str, tuple[int, int, int]] = {}  # in which files were found or made sound
+        self._states: dict[str, archive.State] = {}  # in which files were found or made sound
         self._number = 0
         if whole:
             with suppress(DataError):

@@ -37,10 +37,10 @@ def bars(report: Report, answer: Answer) -> str:
     )
     figure.ruler("x").lim(0, max(*map(max, heights), 1e-9))
     figure.ruler("y").ticks(list(range(1, len(rows) + 1)), labels[::-1])
-    words = (f"{name.replace('_', ' ')}{' (%)' if units.get(name) == 'share' else ''}" for name in series)
-    legend = "   ".join(f"{sign} {name}" for sign, name in zip(signs, words, strict=True))
-    drawn_words = ", ".join(name.replace("_", " ") for name in series)
-    return f"{report.title}: {drawn_words}\n{_text(figure)}\n{label.replace('_', ' ')}: {legend}"
+    words = [name.replace("_", " ") for name in series]
+    kinds = [" (%)" if units.get(name) == "share" else "" for name in series]
+    legend = "   ".join(f"{sign} {name}{kind}" for sign, name, kind in zip(signs, words, kinds, strict=True))
+    return f"{report.title}: {', '.join(words)}\n{_text(figure)}\n{label.replace('_', ' ')}: {legend}"
 
 
 def race(sheet: Sheet) -> str:

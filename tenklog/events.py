@@ -294,6 +294,11 @@ def link(previous: bytes, body: bytes) -> bytes:
     return h.hexdigest().encode()
 
 
+def digest(data: bytes) -> str:
+    """Return the 32 hex digits of the BLAKE2b-128 of bytes."""
+    return blake2b(data, digest_size=16).hexdigest()
+
+
 def chained(lines: list[bytes]) -> bool:
     """Tell whether every line of a log is sealed and fits the one before it."""
     h = ZEROS

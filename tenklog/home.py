@@ -46,6 +46,13 @@ def check_id(game: str) -> str:
     return game
 
 
+def meant(game: str, ids: list[str]) -> list[str]:
+    """Return which ids a GAME as typed can mean: itself, else all that begin so."""
+    if game in ids:
+        return [game]
+    return [one for one in ids if one.startswith(game)] if game else []
+
+
 class Home(Struct, frozen=True):
     """A folder with `games/`, `archive/`, and `current`, the id of the game in use.
 
@@ -106,9 +113,7 @@ class Home(Struct, frozen=True):
         if game == "-" or game.endswith(".jsonl") or "/" in game or os.sep in game:
             return Path(game)
         ids = self.ids()
-        if game in ids:
-            return self.path(game)
-        fitting = [one for one in ids if one.startswith(game)] if game else []
+        fitting = meant(game, ids)
         if len(fitting) == 1:
             return self.path(fitting[0])
         if fitting:

@@ -1,18 +1,11 @@
 """Odds: this module counts the exact chances of a throw by going through every set of dice that it can show."""
 
-from fractions import Fraction
-
 from tenklog.dice import Dice, sets, throws
 from tenklog.rules import Ruleset
 from tenklog.scoring import Table
 from tenklog.state import Position, Turn
 
 _THROWS = {count: [dice for dice in sets() if len(dice) == count] for count in range(1, 7)}
-
-
-def bust_chance(position: Position, turn: Turn) -> Fraction:
-    """Return the chance that the next throw of a turn loses it, a wipeout included."""
-    return Fraction(losing_throws(position, turn), 6**turn.dice_left)
 
 
 def losing_throws(position: Position, turn: Turn) -> int:

@@ -126,7 +126,8 @@ def run(
         with _address_space(limits.memory):
             found = _in_time(limits.seconds, con, question)
     except (duckdb.OutOfMemoryException, MemoryError):
-        raise DataError(_too_large(limits), "more of it with --memory, or a smaller question") from None
+        what = f"the question needs more memory than {limits.memory >> 20} MiB"
+        raise DataError(what, "more of it with --memory, or a smaller question") from None
     if sum(_length(value) for row in found.rows for value in row) > MOST_TEXT:
         raise DataError(f"the answer is longer than {MOST_TEXT >> 20} MiB", "fewer rows or columns")
     return found
@@ -147,10 +148,6 @@ def _check_kind(con: "DuckDBPyConnection", sql: str) -> None:
     if kind not in (kinds.SELECT, kinds.MULTI, kinds.EXPLAIN):
         what = f"the SQL was rejected: only SELECT is allowed, not {getattr(kind, 'name', 'that')}"
         raise DataError(what, "one SELECT; nothing is ever changed")
-
-
-def _too_large(limits: Limits) -> str:
-    return f"the question needs more memory than {limits.memory >> 20} MiB"
 
 
 def _length(value: object) -> int:

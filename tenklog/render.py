@@ -16,7 +16,8 @@ FORMATS: tuple[Format, ...] = ("table", "markdown", "csv", "json", "jsonl")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\0")
 
 Row = dict[str, object]
-_encode = json.Encoder(decimal_format="number").encode
+FORMATS_OF_UNITS = {"share": ".1%", "mean": ".1f", "p": ".4f"}
+encode = json.Encoder(decimal_format="number").encode
 
 
 class Output(Struct):
@@ -37,10 +38,10 @@ class Output(Struct):
 def render(output: Output, form: Format, raw: bool = False) -> str:
     """Return the text of an output, ended by a newline unless it is empty; `raw` leaves CSV cells as they are."""
     if form == "json":
-        return json.format(_encode(output.document), indent=2).decode() + "\n"
+        return json.format(encode(output.document), indent=2).decode() + "\n"
     if form == "jsonl":
         rows: Sequence[object] = output.rows or ([] if output.columns else [output.document])
-        return "".join(_encode(row).decode() + "\n" for row in rows)
+        return "".join(encode(row).decode() + "\n" for row in rows)
     if form == "csv":
         return _csv(output, raw)
     if form == "table" and output.text is not None:
@@ -71,7 +72,7 @@ def cell(value: object, unit: str = "") -> str:
     if value is False:
         return ""
     if isinstance(value, float) or _is_decimal(value):
-        return {"share": f"{value:.1%}", "mean": f"{value:.1f}", "p": f"{value:.4f}"}.get(unit, f"{value:.10g}")
+        return f"{value:{FORMATS_OF_UNITS.get(unit, '.10g')}}"
     if isinstance(value, datetime):
         return str(value)[:16]
     if isinstance(value, list | tuple):
@@ -154,7 +155,7 @@ def _plain_cell(value: object) -> object:
     if isinstance(value, list) and all(isinstance(one, str | int | float) for one in value):
         return " ".join(map(str, value))
     if isinstance(value, list | dict):
-        return json.encode(value).decode()
+        return encode(value).decode()
     return value
 
 

@@ -17,6 +17,7 @@ from msgspec.structs import astuple
 from tenklog import events
 from tenklog.dice import Dice
 from tenklog.errors import DataError
+from tenklog.events import digest
 from tenklog.game import Step, retold
 from tenklog.lines import Scan
 from tenklog.odds import losing_throws
@@ -26,21 +27,11 @@ from tenklog.rules import DEFAULTS
 from tenklog.state import Ended, Position, Turn, bank_ban, must_bank
 from tenklog.tables import SETS, TABLES
 
-try:
-    from _blake2 import blake2b
-except ImportError:
-    from hashlib import blake2b
-
 MOST_TOTAL = 2**62
 _ORDERED = [6**count for count in range(7)]
 _encode = json.Encoder().encode
 # The events that nearly all lines are; the columns of `events` say all of them.
 PLAIN: tuple[type[events.Event], ...] = (events.Roll, events.Keep, events.Bank, events.Bust)
-
-
-def digest(data: bytes) -> str:
-    """Return 32 hex digits that stand for bytes."""
-    return blake2b(data, digest_size=16).hexdigest()
 
 
 def rows(log: Log, found: Scan, data: bytes) -> dict[str, bytes]:
@@ -57,7 +48,6 @@ def rows(log: Log, found: Scan, data: bytes) -> dict[str, bytes]:
         raise DataError(f"a total is above {MOST_TOTAL}", "totals that an archive can hold", str(log.path))
     over = position.status == "finished"
     players = names(position, range(len(position.seats)))
-    heads = (log.fingerprint if not log.sealed else f"{log.seq}:{log.h}").partition(":")
     record = of_game | {
         "ended": next((event.time for event in reversed(log.events) if event.time), None),
         "title": start.title,
@@ -73,7 +63,7 @@ def rows(log: Log, found: Scan, data: bytes) -> dict[str, bytes]:
         "settings": {key: getattr(agreed, key) for key in DEFAULTS},
         "replay_of": start.of,
         "seq": log.seq,
-        "h": heads[2],
+        "h": log.fingerprint.partition(":")[2],
         "first_h": first_hash(found),
         "sealed": log.sealed,
         "digest": digest(data),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from msgspec import Struct
 
@@ -18,6 +18,7 @@ from tenklog import archive
 from tenklog.archive import Manifest
 from tenklog.dice import throws, write
 from tenklog.errors import DataError, UsageError, nearest
+from tenklog.events import Origin
 from tenklog.rows import rows
 from tenklog.tables import SETS, TABLES, Column, RowFiles
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 QUERIES = Path(__file__).parent / "queries"
 UNITS = ("text", "count", "points", "mean", "share", "p", "time")
-ORIGINS = ("table", "import", "replay", "simulated")
+ORIGINS: tuple[str, ...] = get_args(Origin)
 PLAYED = ("table", "import")  # what counts unless somebody says otherwise
 
 DICE_SETS = (
@@ -89,9 +90,13 @@ class Filters(Struct, frozen=True):
 # -- the reports ------------------------------------------------------------------------------------------------------
 
 
+def _ours() -> dict[str, Path]:
+    return {path.stem: path for path in sorted(QUERIES.glob("*.sql"))}
+
+
 def reports() -> dict[str, Report]:
     """Return our reports by name."""
-    return {path.stem: read_report(path) for path in sorted(QUERIES.glob("*.sql"))}
+    return {name: read_report(path) for name, path in _ours().items()}
 
 
 def own_reports(folder: Path) -> list[Path]:
@@ -101,12 +106,12 @@ def own_reports(folder: Path) -> list[Path]:
 
 def find_report(name: str, own: Path) -> Report:
     """Return one report, ours or the user's in a folder; raise UsageError for an unknown name, DataError for a file."""
-    found = reports()
-    if name in found:
-        return found[name]
+    ours = _ours()
+    if name in ours:
+        return read_report(ours[name])
     paths = {path.stem: path for path in own_reports(own)}
     if name not in paths:
-        raise UsageError(f"there is no report {name[:80]!r}", nearest(name, [*found, *paths]))
+        raise UsageError(f"there is no report {name[:80]!r}", nearest(name, [*ours, *paths]))
     return read_report(paths[name], own=True)
 
 
@@ -114,7 +119,7 @@ def read_report(path: Path, own: bool = False) -> Report:
     """Read a report's file; raise DataError for a line of its head that is none."""
     from tenklog import files
 
-    if own and path.stem in {one.stem for one in QUERIES.glob("*.sql")}:
+    if own and path.stem in _ours():
         raise DataError("has the name of a report that is there already", "another name", str(path))
     with files.telling(path), files.opened(path, files.READ) as fd:
         data = files.read(fd)

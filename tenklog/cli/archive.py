@@ -20,18 +20,17 @@ from tenklog.cli.common import (
 from tenklog.errors import Conflict, UsageError
 from tenklog.projections import row
 from tenklog.render import Format, Output
+from tenklog.tables import TABLES
 
 if TYPE_CHECKING:
     from tenklog.archiving import Outcome
-
-TABLE_NAMES = ("games", "seats", "turns", "rolls", "events")
 
 
 @command("archive", example="tenklog archive")
 @click.argument("games", nargs=-1, metavar="[GAME]...")
 @game_option
 @archive_option(there=False)
-@click.option("--files", "table", type=click.Choice(TABLE_NAMES), help="Only list the live files of a table.")
+@click.option("--files", "table", type=click.Choice(tuple(TABLES)), help="Only list the live files of a table.")
 @click.option("--rebuild", is_flag=True, help="Begin the archive anew from the logs.")
 @click.option("--dry-run", is_flag=True, help="Say what would be archived, and write nothing.")
 @click.option(

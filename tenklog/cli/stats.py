@@ -1,62 +1,64 @@
 """Stats: this module has the commands that answer questions over the archive: reports, and somebody's SQL."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from tenklog import events
 from tenklog.cli.common import F, archive_option, command, emit, find, home, output_options, remark
 from tenklog.errors import AccessError, Conflict, TenklogError, UsageError
 from tenklog.render import Format, Output, cell, grid, listing
-
-if TYPE_CHECKING:
-    from tenklog.stats import Answer, Filters, Report
+from tenklog.stats import DICE_SETS, ORIGINS, PLAYED, Answer, Filters, Report, moment
+from tenklog.tables import TABLES
 
 MOST_SQL = 1 << 20  # bytes
-ORIGINS = ("table", "import", "replay", "simulated")
 
 
-def filter_options(function: F) -> F:
-    """Add the filters that all reports take; the command gets `filters`."""
+def filter_options(origins: tuple[str, ...]) -> Callable[[F], F]:
+    """Add the filters that all reports take; the command gets `filters`. `origins` are those that count by default."""
     names = ("player", "rules", "origin", "since", "until", "last", "min_games")
 
-    def gather(**given: Any) -> Any:
-        from tenklog import events
-        from tenklog.stats import PLAYED, Filters, moment
+    def add(function: F) -> F:
+        def gather(**given: Any) -> Any:
+            chosen = {name: given.pop(name) for name in names}
+            filters = Filters(
+                players=tuple(events.name(player) for player in chosen["player"]),
+                rules=chosen["rules"],
+                origins=ORIGINS if "all" in chosen["origin"] else chosen["origin"] or origins,
+                since=moment(chosen["since"]) if chosen["since"] else None,
+                until=moment(chosen["until"], end=True) if chosen["until"] else None,
+                last=chosen["last"],
+                min_games=chosen["min_games"],
+            )
+            return function(filters=filters, **given)
 
-        chosen = {name: given.pop(name) for name in names}
-        filters = Filters(
-            players=tuple(events.name(player) for player in chosen["player"]),
-            rules=chosen["rules"],
-            origins=ORIGINS if "all" in chosen["origin"] else chosen["origin"] or PLAYED,
-            since=moment(chosen["since"]) if chosen["since"] else None,
-            until=moment(chosen["until"], end=True) if chosen["until"] else None,
-            last=chosen["last"],
-            min_games=chosen["min_games"],
-        )
-        return function(filters=filters, **given)
+        gather.__doc__ = function.__doc__
+        gather.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
+        for option in FILTERS:
+            gather = option(gather)
+        return gather  # type: ignore[return-value]
 
-    gather.__doc__ = function.__doc__
-    params = getattr(function, "__click_params__", [])
-    gather.__click_params__ = params  # type: ignore[attr-defined]
-    for option in (
-        click.option(
-            "--min-games", type=click.IntRange(0), default=0, metavar="N",
-            help="Only players who finished at least N of these games.",
-        ),
-        click.option("--last", type=click.IntRange(1), metavar="N", help="Only the last N games that fit the rest."),
-        click.option("--until", metavar="TIME", help="Only games begun until then, that day or minute included."),
-        click.option("--since", metavar="TIME", help="Only games begun since then (UTC)."),
-        click.option(
-            "--origin", type=click.Choice((*ORIGINS, "all")), multiple=True,
-            help="Where the games are from (repeatable; reports count table and import).",
-        ),
-        click.option("--rules", multiple=True, metavar="R", help="Only games by that ruleset (repeatable)."),
-        click.option("--player", multiple=True, metavar="NAME", help="Only that player (repeatable)."),
-    ):  # fmt: skip
-        gather = option(gather)
-    return gather  # type: ignore[return-value]
+    return add
+
+
+FILTERS = (
+    click.option(
+        "--min-games", type=click.IntRange(0), default=0, metavar="N",
+        help="Only players who finished at least N of these games.",
+    ),
+    click.option("--last", type=click.IntRange(1), metavar="N", help="Only the last N games that fit the rest."),
+    click.option("--until", metavar="TIME", help="Only games begun until then, that day or minute included."),
+    click.option("--since", metavar="TIME", help="Only games begun since then (UTC)."),
+    click.option(
+        "--origin", type=click.Choice((*ORIGINS, "all")), multiple=True,
+        help="Where the games are from (repeatable; reports count table and import).",
+    ),
+    click.option("--rules", multiple=True, metavar="R", help="Only games by that ruleset (repeatable)."),
+    click.option("--player", multiple=True, metavar="NAME", help="Only that player (repeatable)."),
+)  # fmt: skip
 
 
 def logs_option(function: F) -> F:
@@ -68,7 +70,7 @@ def logs_option(function: F) -> F:
 
 @command("stats", example="tenklog stats leaderboard --since 2026-01-01")
 @click.argument("report", required=False)
-@filter_options
+@filter_options(PLAYED)
 @logs_option
 @click.option("--chart", is_flag=True, help="Draw a picture, of reports that have one (needs tenklog[chart]).")
 @click.option("--explain", is_flag=True, help="Say what the columns of the report mean.")
@@ -76,7 +78,7 @@ def logs_option(function: F) -> F:
 @output_options
 def stats(
     report: str | None,
-    filters: "Filters",
+    filters: Filters,
     logs: tuple[str, ...],
     chart: bool,
     explain: bool,
@@ -140,7 +142,7 @@ def _list_reports(form: Format) -> None:
         click.get_current_context().exit(1)
 
 
-def _explained(report: "Report") -> Output:
+def _explained(report: Report) -> Output:
     """Return what the columns of a report mean."""
     rows: list[dict[str, object]] = [
         {"column": one.name, "unit": one.unit, "meaning": one.about} for one in report.columns
@@ -152,7 +154,7 @@ def _explained(report: "Report") -> Output:
     return Output(rows, ("column", "unit", "meaning"), rows, text)
 
 
-def _trim(answer: "Answer", most: int | None, how: str = "--limit 0") -> None:
+def _trim(answer: Answer, most: int | None, how: str = "--limit 0") -> None:
     """Cut an answer to so many rows, and say so, and how to get all."""
     if most is not None and len(answer.rows) > most:
         del answer.rows[most:]
@@ -175,7 +177,7 @@ def _why_empty(folder: Path) -> str:
     return f"no row for this in {count} archived games; see --origin, --since and the other filters"
 
 
-def _output(answer: "Answer", report: "Report | None" = None) -> Output:
+def _output(answer: Answer, report: Report | None = None) -> Output:
     """Lay an answer out: numbers as their unit is written, and one column a row for reports that are tall."""
     rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
     units = {column.name: column.unit for column in report.columns} if report else {}
@@ -197,7 +199,7 @@ def _output(answer: "Answer", report: "Report | None" = None) -> Output:
 @click.argument("sql", required=False)
 @click.option("-f", "--file", "file", metavar="FILE", help="Read the SQL from a file (or give - for standard input).")
 @click.option("--param", multiple=True, metavar="NAME=VALUE", help="A value for $NAME in the SQL (repeatable).")
-@filter_options
+@filter_options(ORIGINS)
 @logs_option
 @click.option("--output", metavar="FILE", help="Write the answer to FILE.parquet, .csv or .json.")
 @click.option("--tables", is_flag=True, help="List the tables.")
@@ -215,7 +217,7 @@ def query(
     sql: str | None,
     file: str | None,
     param: tuple[str, ...],
-    filters: "Filters",
+    filters: Filters,
     logs: tuple[str, ...],
     output: str | None,
     tables: bool,
@@ -244,8 +246,6 @@ def query(
     target = _target(output)
     limits = asking.Limits(timeout, asking.parse_memory(memory), None if not limit or target else limit)
     given = dict(map(asking.parse_parameter, param))
-    if click.get_current_context().get_parameter_source("origin") == click.core.ParameterSource.DEFAULT:
-        filters = _all_origins(filters)
     answer = asking.ask(folder, text, filters, read_people(home().people), _logs(logs), given, limits)
     _trim(answer, limits.rows)
     if target is None:
@@ -253,12 +253,6 @@ def query(
         return
     answers.write(answer, target, raw=click.get_current_context().meta.get("tenklog.raw", False))
     remark(f"{len(answer.rows)} rows written to {target}")
-
-
-def _all_origins(filters: "Filters") -> "Filters":
-    from msgspec.structs import replace
-
-    return replace(filters, origins=ORIGINS)
 
 
 def _sql(sql: str | None, file: str | None) -> str:
@@ -298,9 +292,6 @@ def _target(output: str | None) -> Path | None:
 
 
 def _described(schema: str | None) -> Output:
-    from tenklog.stats import DICE_SETS
-    from tenklog.tables import TABLES
-
     known = {**TABLES, "dice_sets": DICE_SETS}
     if schema is None:
         rows: list[dict[str, object]] = [{"table": name, "columns": len(columns)} for name, columns in known.items()]
