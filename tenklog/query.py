@@ -7,6 +7,7 @@ what a container is for. Time, memory and output have limits, and what a limit c
 """
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -308,14 +309,8 @@ def parse_parameter(text: str) -> tuple[str, object]:
 
 def parse_memory(text: str) -> int:
     """Read an amount of memory such as 512MB or 2GB, in bytes; raise UsageError."""
-    digits = text.upper().removesuffix("B").removesuffix("I")
-    factor = {"M": 1 << 20, "G": 1 << 30}.get(digits[-1:], 0)
-    number = digits[:-1]
-    if (
-        not factor
-        or not number.isascii()
-        or not number.isdigit()
-        or not 64 << 20 <= int(number[:6]) * factor <= 1 << 40
-    ):
+    found = re.fullmatch(r"([0-9]{1,7})([MG])I?B?", text.upper())
+    size = int(found[1]) << {"M": 20, "G": 30}[found[2]] if found else 0
+    if not 64 << 20 <= size <= 1 << 40:
         raise UsageError(f"--memory {text[:20]!r}", "64MB or more, such as 512MB or 2GB")
-    return int(number) * factor
+    return size

@@ -903,3 +903,33 @@ def test_tables_that_are_too_large_are_answered_with_their_size(place: Place, mo
     limits = query.Limits(memory=1000)
     with pytest.raises(TenklogError, match="the tables that are asked about hold 0 MiB, more than the 0 MiB allowed"):
         query.ask(place.archive, "FROM turns", ALL, limits=limits)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("64MB", 64 << 20), ("512m", 512 << 20), ("2GB", 2 << 30), ("2GiB", 2 << 30), ("1024G", 1 << 40)]
+)
+def test_an_amount_of_memory_is_read(text: str, size: int) -> None:
+    assert query.parse_memory(text) == size
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "2",
+        "GB",
+        "63MB",
+        "1025GB",
+        "2TB",
+        "-2GB",
+        "2.5GB",
+        "2 GB",
+        "٢GB",
+        "9999999MB",
+        "10000000000MB",
+        "0000002GB9",
+    ],
+)
+def test_an_amount_of_memory_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="--memory"):
+        query.parse_memory(text)
