@@ -1,64 +1,28 @@
 """Archiving: this module writes an archive: it puts finished games in, replaces those that changed, merges small parts.
 
-A chunk of logs becomes files under names that begin with `_`; they are synced, get names made of their content, and
-then the manifest is replaced: only that makes them the archive. Whatever kills the writer, a reader sees the archive
-before or after a whole chunk, and the next writer sweeps what was left. One writer holds the lock for the whole run.
-One bad log never stops the others.
+What was staged gets names made of its content, and then the manifest is replaced: only that makes it the archive.
+Whatever kills the writer, a reader sees the archive before or after a whole chunk, and the next writer sweeps what was
+left. One writer holds the lock for the whole run.
 """
 
 import os
 import re
-import signal
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
 
-from msgspec import Struct, json
+from msgspec import json
 from msgspec.structs import replace
 
-from tenklog import archive, files, reading
+from tenklog import archive, files
 from tenklog.archive import File, Manifest, Part
-from tenklog.errors import AccessError, DataError, TenklogError
-from tenklog.events import digest
-from tenklog.lines import Scan, scan
-from tenklog.rows import first_hash, rows
-from tenklog.tables import TABLES, RowFiles, quoted, sql_text
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+from tenklog.errors import DataError
+from tenklog.staging import Known, Outcome, Staged, stage_all, take, write_part
+from tenklog.tables import TABLES, quoted
 
 CHUNK_GAMES = 2_000  # also the most of a merged part
 CHUNK_BYTES = 32 << 20  # of logs; DuckDB takes eight times as much memory to write their rows
 SMALL_PARTS = 8  # so many are left alone
-Result = Literal["archived", "already", "superseded", "removed", "skipped", "failed"]
-
-
-class Outcome(Struct, frozen=True):
-    """What became of a log: `removed` was archived and goes on again, `skipped` is not over, `failed` is unreadable."""
-
-    game: str
-    file: str
-    result: Result
-    why: str
-
-
-class _Known(Struct, frozen=True):
-    """An archived game: what identifies its bytes, first line and head, and the part it is in (its `games` file)."""
-
-    digest: str
-    first_h: str
-    seq: int
-    h: str
-    part: str
-
-
-class _Staged(Struct, frozen=True):
-    """What a chunk of logs gave: files under `_` names, by table; none when no log of it is new."""
-
-    outcomes: list[Outcome]
-    games: int
-    files: dict[str, File]
 
 
 def archive_logs(
@@ -96,7 +60,7 @@ def archive_logs(
         known = {} if rebuild else before
         outcomes = []
         try:
-            for staged in _stage_all(folder, _chunks(unique), known, processes, progress):
+            for staged in stage_all(folder, _chunks(unique), known, processes, progress):
                 writer.commit(staged, known)
                 outcomes += staged.outcomes
             if rebuild:
@@ -109,7 +73,7 @@ def archive_logs(
         return outcomes + twins
 
 
-def _before(folder: Path, rebuild: bool, note: bool = True) -> dict[str, _Known]:
+def _before(folder: Path, rebuild: bool, note: bool = True) -> dict[str, Known]:
     """Return the archived games; none when the archive is to be rebuilt because it can't be read."""
     try:
         return archive.consult(folder, ("games",), lambda manifest: _known(folder, manifest), note)
@@ -119,7 +83,7 @@ def _before(folder: Path, rebuild: bool, note: bool = True) -> dict[str, _Known]
         raise
 
 
-def _refuse_loss(folder: Path, before: dict[str, _Known], outcomes: list[Outcome]) -> None:
+def _refuse_loss(folder: Path, before: dict[str, Known], outcomes: list[Outcome]) -> None:
     """Raise DataError when there were archived games that no sound log here gives back."""
     lost = sorted(before.keys() - {one.game for one in outcomes if one.result != "failed"})
     if lost:
@@ -153,7 +117,7 @@ def _chunks(paths: Sequence[Path]) -> list[list[Path]]:
     return chunks
 
 
-def _known(folder: Path, manifest: Manifest) -> dict[str, _Known]:
+def _known(folder: Path, manifest: Manifest) -> dict[str, Known]:
     if not manifest.parts:
         return {}
     paths = ", ".join(quoted(folder / file.name) for file in manifest.live("games"))
@@ -161,104 +125,7 @@ def _known(folder: Path, manifest: Manifest) -> dict[str, _Known]:
     con = archive.connect()
     found = con.execute(f"SELECT {columns} FROM read_parquet([{paths}], filename = true)").fetchall()
     con.close()
-    return {game: _Known(*one) for game, *one in found}
-
-
-def _part_of(known: dict[str, _Known], paths: Iterable[Path]) -> dict[str, _Known]:
-    return {path.stem: known[path.stem] for path in paths if path.stem in known}
-
-
-# -- logs into files --------------------------------------------------------------------------------------------------
-
-
-def stage(
-    prefix: Path,
-    paths: Sequence[Path],
-    known: dict[str, _Known],
-    threads: int | None = None,
-    progress: Callable[[int], object] = lambda count: None,
-) -> _Staged:
-    """Read a chunk of logs and write what is new in it to files whose names begin with `prefix`."""
-    outcomes: list[Outcome] = []
-    games = 0
-    with files.telling(prefix.parent):
-        fresh = RowFiles(prefix)
-        with fresh:
-            for path in paths:
-                outcome, found = take(path, known.get(path.stem))
-                outcomes.append(outcome)
-                games += bool(found)
-                fresh.add(found)
-                progress(1)
-        written = {}
-        if games:
-            con = archive.connect(threads)
-            for table, lines in fresh.paths.items():
-                written[table] = _write(con, fresh.select(table), lines.with_suffix(".parquet"))
-            con.close()
-        for lines in fresh.paths.values():
-            files.remove(lines)
-    return _Staged(outcomes, games, written)
-
-
-def take(path: Path, known: _Known | None) -> tuple[Outcome, dict[str, bytes]]:
-    """Read a log; return what becomes of it, and its rows when they are new."""
-    game, file = path.stem, str(path)
-    try:
-        data = reading.read_bytes(path)
-        if known is not None and known.digest == digest(data):
-            return Outcome(game, file, "already", ""), {}
-        found = scan(data)
-        log = reading.log_of(path, found)
-        if path.name != f"{log.start.game}.jsonl":
-            raise DataError(f"is the game {log.start.game}", f"a file named {log.start.game}.jsonl", file)
-        if found.torn or not found.ended:
-            raise DataError("the last line is not whole", f"`tenklog repair {game}` first", file)
-        if known is not None:
-            _check_goes_on(found, known, game, file)
-        status = log.game.position.status
-        if status not in ("finished", "abandoned"):
-            return Outcome(game, file, "skipped" if known is None else "removed", f"it is {status}"), {}
-        made = rows(log, found, data)
-    except TenklogError as error:
-        return Outcome(game, file, "failed", str(error)), {}
-    return Outcome(game, file, "archived" if known is None else "superseded", ""), made
-
-
-def _check_goes_on(found: Scan, known: _Known, game: str, file: str) -> None:
-    """Raise DataError for a log that is not the archived one, or that and more: logs are only ever added to."""
-    if known.first_h != first_hash(found):
-        what = "is another game than the archived one of this name"
-        raise DataError(what, "a name of its own, or `tenklog archive --rebuild`", file)
-    right = f"`tenklog extract {game}` gives the archived log back; `tenklog archive --rebuild` takes this one"
-    if len(found.lines) < known.seq:
-        raise DataError(
-            f"has {len(found.lines)} events, and {known.seq} are archived: it has lost its end", right, file
-        )
-    if found.sealed and found.hash_at(known.seq) != known.h:
-        raise DataError(f"has another history than is archived, up to event {known.seq}", right, file)
-
-
-def _write(con: "DuckDBPyConnection", select: str, target: Path, parameters: dict[str, object] | None = None) -> File:
-    """Write the rows of a query as a synced Parquet file; DuckDB itself syncs nothing."""
-    import duckdb
-
-    # Its name as it is: where it writes, DuckDB knows no patterns.
-    copy = f"COPY ({select}) TO {sql_text(str(target))} (FORMAT parquet, COMPRESSION zstd)"
-    try:
-        ((count,),) = con.execute(copy, parameters).fetchall()
-    except duckdb.IOException as error:
-        files.remove(target)
-        what = f"could not be written: {str(error).splitlines()[0]}"
-        raise AccessError(what, "room on the disk", str(target)) from None
-    with files.telling(target):
-        fd = os.open(target, os.O_RDWR)
-        try:
-            files.sync(fd)
-            size = os.fstat(fd).st_size
-        finally:
-            os.close(fd)
-    return File(target.name, archive.sha256(target), size, int(count))
+    return {game: Known(*one) for game, *one in found}
 
 
 # -- files into the archive -------------------------------------------------------------------------------------------
@@ -287,7 +154,7 @@ class _Writer:
                 self._publish()  # so that parts without a manifest are always damage
             self.sweep()
 
-    def commit(self, staged: _Staged, known: dict[str, _Known]) -> None:
+    def commit(self, staged: Staged, known: dict[str, Known]) -> None:
         """Add the part of a chunk, and in the same commit take the games that it replaces out of their parts."""
         gone: dict[str, list[str]] = {}
         for outcome in staged.outcomes:
@@ -308,7 +175,7 @@ class _Writer:
             parts.append(Part(staged.games, named, archive.COLUMNS))
         self._set(Manifest(1, tuple(parts)))
 
-    def _moved(self, known: dict[str, _Known], old: Part, new: Part) -> None:
+    def _moved(self, known: dict[str, Known], old: Part, new: Part) -> None:
         """Remember that the games of a part are in a new one; the same run may replace more of them."""
         before, after = old.files["games"].name, new.files["games"].name
         for game, one in known.items():
@@ -346,7 +213,7 @@ class _Writer:
             found = archive.source(self.folder, Manifest(1, tuple(parts)), table)
             select = f"SELECT * FROM ({found}) WHERE game NOT IN (SELECT unnest($games::VARCHAR[]))"
             target = self.folder / f"_{os.getpid()}-again{self._number}-{table}.parquet"
-            written[table] = self._named(_write(con, select, target, {"games": without}))
+            written[table] = self._named(write_part(con, select, target, {"games": without}))
         return Part(games, written, archive.COLUMNS)
 
     def _named(self, file: File) -> File:
@@ -388,61 +255,3 @@ class _Writer:
             staged = re.fullmatch(rf"_\d+-\w+-({'|'.join(TABLES)})\.(json|parquet)", name)
             if staged or re.fullmatch(rf"\.{archive.VERIFIED}-\d+", name):
                 files.remove(self.folder / name)
-
-
-# -- on all cores -----------------------------------------------------------------------------------------------------
-
-
-def _stage_all(
-    folder: Path,
-    chunks: list[list[Path]],
-    known: dict[str, _Known],
-    processes: int,
-    progress: Callable[[int], object],
-) -> Iterator[_Staged]:
-    """Stage chunks, in this process or in some more, and yield them as they are done."""
-    prefixes = [folder / f"_{os.getpid()}-{number}" for number in range(len(chunks))]
-    if processes == 1 or len(chunks) <= 1:
-        for prefix, chunk in zip(prefixes, chunks, strict=True):
-            yield stage(prefix, chunk, _part_of(known, chunk), progress=progress)
-        return
-    from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
-    from multiprocessing import active_children, get_context
-
-    # A fresh interpreter each: what DuckDB does in its threads can't be forked.
-    pool = ProcessPoolExecutor(min(processes, len(chunks)), get_context("spawn"), _begin_worker)
-    try:
-        jobs = [
-            pool.submit(stage, prefix, chunk, _part_of(known, chunk), 1)
-            for prefix, chunk in zip(prefixes, chunks, strict=True)
-        ]
-        for job in as_completed(jobs):
-            staged = job.result()
-            progress(len(staged.outcomes))
-            yield staged
-    except BrokenExecutor:
-        raise AccessError("a process that reads logs died", "again, with more memory free", str(folder)) from None
-    except BaseException:
-        for child in active_children():
-            child.terminate()  # what they have staged is swept
-        raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _begin_worker() -> None:
-    """Leave Ctrl-C to the parent, and end when the parent is gone, however it went."""
-    import gc
-    from multiprocessing import parent_process
-    from threading import Thread
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.disable()  # games are taken apart by their last reference; looking for cycles costs a tenth of the time
-    parent = parent_process()
-
-    def watch() -> None:
-        assert parent is not None
-        parent.join()
-        os._exit(1)
-
-    Thread(target=watch, daemon=True).start()

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import json
 
-from tenklog import archive, archiving, cards, checks, compare, events, projections, stats, tables
+from tenklog import archive, cards, checks, compare, events, projections, staging, stats, tables
 from tenklog.rules import DEFAULTS, Ruleset
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -28,7 +28,7 @@ OUTPUTS: dict[str, tuple[str, Any]] = {
     "replay": ("tenklog replay --json", compare.Comparison),
     "check": ("tenklog check --json", checks.Report),
     "players": ("tenklog games --players --json", list[projections.PlayerRow]),
-    "archive": ("tenklog archive --json", list[archiving.Outcome]),
+    "archive": ("tenklog archive --json", list[staging.Outcome]),
     "manifest": ("manifest.json of an archive", archive.Manifest),
 }
 

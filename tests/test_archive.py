@@ -19,7 +19,7 @@ from evening import at_table, ruleset, start
 from msgspec.structs import replace
 from random_games import random_play, random_ruleset
 
-from tenklog import archive, archiving, events, files, store
+from tenklog import archive, archiving, events, files, staging, store
 from tenklog.cli import run
 from tenklog.decider import Abandon, Bank, Note, Undo, draft
 from tenklog.errors import TenklogError, UsageError
@@ -81,7 +81,7 @@ def over(rng: Random, **options: Any) -> Log:
     return log
 
 
-def results(outcomes: list[archiving.Outcome]) -> dict[str, str]:
+def results(outcomes: list[staging.Outcome]) -> dict[str, str]:
     """Return what became of each game."""
     assert len({one.game for one in outcomes}) == len(outcomes)
     return {one.game: one.result for one in outcomes}

@@ -23,7 +23,7 @@ from tenklog.render import Format, Output
 from tenklog.tables import TABLES
 
 if TYPE_CHECKING:
-    from tenklog.archiving import Outcome
+    from tenklog.staging import Outcome
 
 
 @command("archive", example="tenklog archive")
@@ -50,6 +50,7 @@ def archive(
     """Archive finished and abandoned games: all of them, unless some are named. The logs stay as they are."""
     from tenklog import archiving
     from tenklog.archive import open_archive
+    from tenklog.staging import Outcome
 
     if table is not None:
         live = [str(folder / file.name) for file in open_archive(folder, (table,)).live(table)]
@@ -72,7 +73,7 @@ def archive(
         if one.result == "failed":
             remark(f"left out: {one.why}")
     rows = [row(one) for one in outcomes]
-    emit(Output(outcomes, archiving.Outcome.__struct_fields__, rows, _count(outcomes, dry_run)), form)
+    emit(Output(outcomes, Outcome.__struct_fields__, rows, _count(outcomes, dry_run)), form)
     if any(one.result == "failed" for one in outcomes):
         click.get_current_context().exit(1)
 

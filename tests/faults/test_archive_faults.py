@@ -20,7 +20,7 @@ from evening import at_table
 from msgspec import json
 from msgspec.structs import replace
 
-from tenklog import archive, archiving, events, files, query, store
+from tenklog import archive, archiving, events, files, query, staging, store
 from tenklog.cli import run
 from tenklog.decider import Note, Undo
 from tenklog.errors import AccessError, Busy, DataError, TenklogError
@@ -257,16 +257,16 @@ def test_a_run_that_fails_in_its_second_chunk_takes_no_game_out(
 ) -> None:
     archiving.archive_logs(scene.folder, scene.paths)
     manifest = (scene.folder / "manifest.json").read_bytes()
-    real, staged = archiving.stage, []
+    real, calls = staging.stage, []
 
     def stage(*given: Any, **more: Any) -> Any:
-        staged.append(given)
-        if len(staged) == 2:
+        calls.append(given)
+        if len(calls) == 2:
             raise AccessError("could not be written", "room on the disk")
         return real(*given, **more)
 
     monkeypatch.setattr(archiving, "CHUNK_GAMES", 2)
-    monkeypatch.setattr(archiving, "stage", stage)
+    monkeypatch.setattr(staging, "stage", stage)
     with pytest.raises(AccessError):
         archiving.archive_logs(scene.folder, scene.paths, rebuild=rebuild)
     assert tables(scene.folder) == scene.after

@@ -1,0 +1,210 @@
+"""Staging: this module reads logs and writes what is new in them to Parquet files that no archive lists yet.
+
+A chunk of logs becomes a synced file for each table, under names that begin with `_`. Chunks are staged in this process
+or in several; one bad log never stops the others, and a process that is left alone ends.
+"""
+
+import os
+import signal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+
+from tenklog import archive, files, reading
+from tenklog.archive import File
+from tenklog.errors import AccessError, DataError, TenklogError
+from tenklog.events import digest
+from tenklog.lines import Scan, scan
+from tenklog.rows import first_hash, rows
+from tenklog.tables import RowFiles, sql_text
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+Result = Literal["archived", "already", "superseded", "removed", "skipped", "failed"]
+
+
+class Outcome(Struct, frozen=True):
+    """What became of a log: `removed` was archived and goes on again, `skipped` is not over, `failed` is unreadable."""
+
+    game: str
+    file: str
+    result: Result
+    why: str
+
+
+class Known(Struct, frozen=True):
+    """An archived game: what identifies its bytes, first line and head, and the part it is in (its `games` file)."""
+
+    digest: str
+    first_h: str
+    seq: int
+    h: str
+    part: str
+
+
+class Staged(Struct, frozen=True):
+    """What a chunk of logs gave: files under `_` names, by table; none when no log of it is new."""
+
+    outcomes: list[Outcome]
+    games: int
+    files: dict[str, File]
+
+
+def _part_of(known: dict[str, Known], paths: Iterable[Path]) -> dict[str, Known]:
+    return {path.stem: known[path.stem] for path in paths if path.stem in known}
+
+
+# -- logs into files --------------------------------------------------------------------------------------------------
+
+
+def stage(
+    prefix: Path,
+    paths: Sequence[Path],
+    known: dict[str, Known],
+    threads: int | None = None,
+    progress: Callable[[int], object] = lambda count: None,
+) -> Staged:
+    """Read a chunk of logs and write what is new in it to files whose names begin with `prefix`."""
+    outcomes: list[Outcome] = []
+    games = 0
+    with files.telling(prefix.parent):
+        fresh = RowFiles(prefix)
+        with fresh:
+            for path in paths:
+                outcome, found = take(path, known.get(path.stem))
+                outcomes.append(outcome)
+                games += bool(found)
+                fresh.add(found)
+                progress(1)
+        written = {}
+        if games:
+            con = archive.connect(threads)
+            for table, lines in fresh.paths.items():
+                written[table] = write_part(con, fresh.select(table), lines.with_suffix(".parquet"))
+            con.close()
+        for lines in fresh.paths.values():
+            files.remove(lines)
+    return Staged(outcomes, games, written)
+
+
+def take(path: Path, known: Known | None) -> tuple[Outcome, dict[str, bytes]]:
+    """Read a log; return what becomes of it, and its rows when they are new."""
+    game, file = path.stem, str(path)
+    try:
+        data = reading.read_bytes(path)
+        if known is not None and known.digest == digest(data):
+            return Outcome(game, file, "already", ""), {}
+        found = scan(data)
+        log = reading.log_of(path, found)
+        if path.name != f"{log.start.game}.jsonl":
+            raise DataError(f"is the game {log.start.game}", f"a file named {log.start.game}.jsonl", file)
+        if found.torn or not found.ended:
+            raise DataError("the last line is not whole", f"`tenklog repair {game}` first", file)
+        if known is not None:
+            _check_goes_on(found, known, game, file)
+        status = log.game.position.status
+        if status not in ("finished", "abandoned"):
+            return Outcome(game, file, "skipped" if known is None else "removed", f"it is {status}"), {}
+        made = rows(log, found, data)
+    except TenklogError as error:
+        return Outcome(game, file, "failed", str(error)), {}
+    return Outcome(game, file, "archived" if known is None else "superseded", ""), made
+
+
+def _check_goes_on(found: Scan, known: Known, game: str, file: str) -> None:
+    """Raise DataError for a log that is not the archived one, or that and more: logs are only ever added to."""
+    if known.first_h != first_hash(found):
+        what = "is another game than the archived one of this name"
+        raise DataError(what, "a name of its own, or `tenklog archive --rebuild`", file)
+    right = f"`tenklog extract {game}` gives the archived log back; `tenklog archive --rebuild` takes this one"
+    if len(found.lines) < known.seq:
+        raise DataError(
+            f"has {len(found.lines)} events, and {known.seq} are archived: it has lost its end", right, file
+        )
+    if found.sealed and found.hash_at(known.seq) != known.h:
+        raise DataError(f"has another history than is archived, up to event {known.seq}", right, file)
+
+
+def write_part(
+    con: "DuckDBPyConnection", select: str, target: Path, parameters: dict[str, object] | None = None
+) -> File:
+    """Write the rows of a query as a synced Parquet file; DuckDB itself syncs nothing."""
+    import duckdb
+
+    # Its name as it is: where it writes, DuckDB knows no patterns.
+    copy = f"COPY ({select}) TO {sql_text(str(target))} (FORMAT parquet, COMPRESSION zstd)"
+    try:
+        ((count,),) = con.execute(copy, parameters).fetchall()
+    except duckdb.IOException as error:
+        files.remove(target)
+        what = f"could not be written: {str(error).splitlines()[0]}"
+        raise AccessError(what, "room on the disk", str(target)) from None
+    with files.telling(target):
+        fd = os.open(target, os.O_RDWR)
+        try:
+            files.sync(fd)
+            size = os.fstat(fd).st_size
+        finally:
+            os.close(fd)
+    return File(target.name, archive.sha256(target), size, int(count))
+
+
+# -- on all cores -----------------------------------------------------------------------------------------------------
+
+
+def stage_all(
+    folder: Path,
+    chunks: list[list[Path]],
+    known: dict[str, Known],
+    processes: int,
+    progress: Callable[[int], object],
+) -> Iterator[Staged]:
+    """Stage chunks, in this process or in some more, and yield them as they are done."""
+    prefixes = [folder / f"_{os.getpid()}-{number}" for number in range(len(chunks))]
+    if processes == 1 or len(chunks) <= 1:
+        for prefix, chunk in zip(prefixes, chunks, strict=True):
+            yield stage(prefix, chunk, _part_of(known, chunk), progress=progress)
+        return
+    from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
+    from multiprocessing import active_children, get_context
+
+    # A fresh interpreter each: what DuckDB does in its threads can't be forked.
+    pool = ProcessPoolExecutor(min(processes, len(chunks)), get_context("spawn"), _begin_worker)
+    try:
+        jobs = [
+            pool.submit(stage, prefix, chunk, _part_of(known, chunk), 1)
+            for prefix, chunk in zip(prefixes, chunks, strict=True)
+        ]
+        for job in as_completed(jobs):
+            staged = job.result()
+            progress(len(staged.outcomes))
+            yield staged
+    except BrokenExecutor:
+        raise AccessError("a process that reads logs died", "again, with more memory free", str(folder)) from None
+    except BaseException:
+        for child in active_children():
+            child.terminate()  # what they have staged is swept
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin_worker() -> None:
+    """Leave Ctrl-C to the parent, and end when the parent is gone, however it went."""
+    import gc
+    from multiprocessing import parent_process
+    from threading import Thread
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.disable()  # games are taken apart by their last reference; looking for cycles costs a tenth of the time
+    parent = parent_process()
+
+    def watch() -> None:
+        assert parent is not None
+        parent.join()
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
