@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from msgspec import json
@@ -17,7 +18,7 @@ from msgspec.structs import replace
 from tenklog import archive, files
 from tenklog.archive import File, Manifest, Part
 from tenklog.errors import DataError
-from tenklog.staging import Known, Outcome, Staged, stage_all, take, write_part
+from tenklog.staging import Chunk, Known, Outcome, Staged, part_of, read_chunk, stage_all, take, write_part
 from tenklog.tables import TABLES, quoted
 
 CHUNK_GAMES = 2_000  # also the most of a merged part
@@ -52,6 +53,24 @@ def archive_logs(
         if rebuild:
             _refuse_loss(folder, before, outcomes)
         return outcomes + twins
+    chunks = _chunks(unique)
+
+    def read(known: dict[str, Known]) -> list[Chunk]:
+        return [partial(read_chunk, chunk, part_of(known, chunk)) for chunk in chunks]
+
+    return archive_chunks(folder, read, rebuild, timeout, processes, progress) + twins
+
+
+def archive_chunks(
+    folder: Path,
+    chunks: Callable[[dict[str, Known]], Sequence[Chunk]],
+    rebuild: bool,
+    timeout: float,
+    processes: int,
+    progress: Callable[[int], object],
+) -> list[Outcome]:
+    """Put what some chunks give into an archive; they are asked for with the games that it has, once it is locked."""
+    folder = Path(os.path.abspath(folder))
     with files.telling(folder):
         files.make_folder(folder)
     with files.Lock(folder / archive.MANIFEST, timeout):
@@ -60,7 +79,7 @@ def archive_logs(
         known = {} if rebuild else before
         outcomes = []
         try:
-            for staged in stage_all(folder, _chunks(unique), known, processes, progress):
+            for staged in stage_all(folder, chunks(known), processes, progress):
                 writer.commit(staged, known)
                 outcomes += staged.outcomes
             if rebuild:
@@ -70,7 +89,7 @@ def archive_logs(
             with suppress(OSError):
                 writer.clear()  # what was staged may be what filled the disk
             raise
-        return outcomes + twins
+        return outcomes
 
 
 def _before(folder: Path, rebuild: bool, note: bool = True) -> dict[str, Known]:

@@ -11,6 +11,7 @@ from tenklog.errors import UsageError
 from tenklog.projections import Sheet
 from tenklog.render import visible
 from tenklog.stats import Answer, Report
+from tenklog.sweep import Sweep
 
 WIDTH = 78
 SIGNS = "#o+x=*%@&~"
@@ -26,21 +27,34 @@ def bars(report: Report, answer: Answer) -> str:
         return "Nothing to draw."
     heights = [[float(row[name]) * (100 if units.get(name) == "share" else 1) for row in rows] for name in series]
     labels = [visible(str(row[label])) for row in rows]
-    signs = list(SIGNS[: len(series)])
-    figure = _figure(3 + len(rows) * (len(series) + 1))
-    # The first row is drawn at the top, and in a group of bars the first one too.
-    drawn = [one[::-1] for one in heights[::-1]]
-    figure.draw(
-        figure.bar(
-            list(range(1, len(rows) + 1)), drawn if len(series) > 1 else drawn[0], marker=signs[::-1], orientation="h"
-        )
-    )
-    figure.ruler("x").lim(0, max(*map(max, heights), 1e-9))
-    figure.ruler("y").ticks(list(range(1, len(rows) + 1)), labels[::-1])
     words = [name.replace("_", " ") for name in series]
     kinds = [" (%)" if units.get(name) == "share" else "" for name in series]
-    legend = "   ".join(f"{sign} {name}{kind}" for sign, name, kind in zip(signs, words, kinds, strict=True))
-    return f"{report.title}: {', '.join(words)}\n{_text(figure)}\n{label.replace('_', ' ')}: {legend}"
+    told = [name + kind for name, kind in zip(words, kinds, strict=True)]
+    return _bars(f"{report.title}: {', '.join(words)}", heights, labels, told, label.replace("_", " "))
+
+
+def _bars(title: str, heights: list[list[float]], labels: list[str], series: list[str], about: str) -> str:
+    """Draw a group of bars for each label; `heights` are lists, one for each of the series."""
+    signs = list(SIGNS[: len(series)])
+    figure = _figure(3 + len(labels) * (len(series) + 1))
+    # The first row is drawn at the top, and in a group of bars the first one too.
+    drawn = [one[::-1] for one in heights[::-1]]
+    places = list(range(1, len(labels) + 1))
+    figure.draw(figure.bar(places, drawn if len(series) > 1 else drawn[0], marker=signs[::-1], orientation="h"))
+    figure.ruler("x").lim(0, max(*map(max, heights), 1e-9))
+    figure.ruler("y").ticks(places, labels[::-1])
+    legend = "   ".join(f"{sign} {name}" for sign, name in zip(signs, series, strict=True))
+    return f"{title}\n{_text(figure)}\n{about}: {legend}"
+
+
+def changes(found: Sweep) -> str:
+    """Draw for each value of a sweep how often another player wins than at the table."""
+    rows = [(" ".join(one.values.values()), one.changed) for one in found.rows if one.changed is not None]
+    if not rows:
+        return "Nothing to draw: no game is decided under both rules."
+    heights = [[100 * changed for _, changed in rows]]
+    title = f"{visible(found.rules)}, {visible(' and '.join(found.keys))}: another winner"
+    return _bars(title, heights, [visible(label) for label, _ in rows], ["another winner (%)"], " ".join(found.keys))
 
 
 def race(sheet: Sheet) -> str:

@@ -89,6 +89,8 @@ def headline(found: Replay) -> str:
     totals = {one.player: one.total for one in found.standings}
     if found.status == "stopped":
         return f"{found.rules}: stopped at the first guess, event {found.divergences[-1].seq}."
+    if found.chances:
+        return f"{found.rules}: {_chances(found, count)}."
     who = found.winners or found.leaders
     if found.status == "abandoned":
         outcome = "abandoned"
@@ -100,5 +102,13 @@ def headline(found: Replay) -> str:
         return f"{found.rules}: {outcome}; no turn is a guess."
     guesses = f"{found.guesses} of {count} turns {'is a guess' if found.guesses == 1 else 'are guesses'}"
     if found.guesses * 10 > count:
-        return f"{found.rules}: {outcome}; {guesses}: not decidable from these dice."
+        return f"{found.rules}: {outcome}; {guesses}: not decidable from these dice (see --settle sample)."
     return f"{found.rules}: {outcome}; {guesses}."
+
+
+def _chances(found: Replay, count: int) -> str:
+    """Say how likely each player wins, when what these dice don't tell is played on at random."""
+    ranked = sorted(found.chances, key=lambda one: (-one.chance, one.seat))
+    said = joined([f"{one.player} wins {one.chance:.1%} (\u00b1{one.error:.1%})" for one in ranked])
+    guesses = f"from {found.guesses} of {count} turns on" if found.guesses else "from the end of the log on"
+    return f"{said} of {found.samples} games with other dice {guesses}"

@@ -151,6 +151,14 @@ def _cost(ended: Ended) -> str:
     return f"; it costs {points(-ended.change)}" if not ended.posted and ended.change else ""
 
 
+def played(ended: Ended | None) -> str:
+    """Say how a turn ended that was played on with other dice, in a sample."""
+    if ended is None:
+        return "; played on, it went on"
+    how = {"bust": "bust", "wiped-out": "was wiped out", "won": "won the game"}.get(ended.outcome)
+    return f"; played on with other dice, it {how or f'banked {points(ended.posted)}'} in this sample"
+
+
 def end(last: Last, ended: Ended, why: str) -> str:
     """Say how a turn ends here; `why` it can't be banked, or posts 0."""
     if last == "bank":

@@ -12,7 +12,9 @@ nothing. Under `stop` the turn of the guess counts as settled and all after it a
 each: the list ends with the guess.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from math import sqrt
+from random import Random
 from typing import Literal
 
 from msgspec import Struct
@@ -21,13 +23,14 @@ from msgspec.structs import replace as changed
 from tenklog import events, explain
 from tenklog.game import Game
 from tenklog.projections import Standing, names, standings
-from tenklog.recorded import agreed, steps
+from tenklog.recorded import Step, agreed, steps
 from tenklog.rules import Ruleset, Value
 from tenklog.state import Ended
 from tenklog.walk import GUESSES, Found, Kind, Settle, Stop, Walked, Walker
 
 __all__ = [
-    "GUESSES", "Divergence", "Kind", "Replay", "Replayed", "Rescored", "Settle", "Status", "TurnCounts", "replay",
+    "GUESSES", "Chance", "Divergence", "Kind", "Replay", "Replayed", "Rescored", "Settle", "Status", "TurnCounts",
+    "replay",
 ]  # fmt: skip
 
 Status = Literal["finished", "abandoned", "unfinished", "stopped"]
@@ -70,8 +73,20 @@ class Rescored(Struct, frozen=True):
     replayed: int
 
 
+class Chance(Struct, frozen=True):
+    """A player's estimated chance to win, shared wins included, from 0 to 1, and its standard error."""
+
+    player: str
+    seat: int
+    chance: float
+    error: float
+
+
 class Replay(Struct, frozen=True):
-    """The outcome under one ruleset; `leaders` only of a game that these rules would have continued."""
+    """The outcome under one ruleset; `leaders` only of a game that these rules would have continued.
+
+    Under the policy `sample` this is the first of `samples` games, and `chances` count who won in all of them.
+    """
 
     rules: str
     settle: Settle
@@ -83,6 +98,9 @@ class Replay(Struct, frozen=True):
     turns: TurnCounts
     divergences: list[Divergence]
     rescored: list[Rescored]
+    chances: list[Chance] = []
+    samples: int = 0
+    seed: int | None = None
 
 
 class Replayed(Struct, frozen=True):
@@ -104,21 +122,31 @@ def replay(
     changes: dict[str, Value] | None = None,
     of: str,
     name: str | None = None,
+    samples: int = 500,
+    seed: int = 0,
+    progress: Callable[[int], object] = lambda count: None,
 ) -> Replayed:
     """Replay a folded log under other rules, or under its own (`rules` None).
 
     `of` is the fingerprint of the log (SEQ:H), `name` the id of the new game, `changes` are settings on top of the
-    rules. Raises UsageError when recorded rule changes that are to be kept contradict the rules.
+    rules. The policy `sample` plays guesses, and the game beyond the log's end, on by the best policy, `samples` times
+    with dice from `seed`, and tells `progress` of each. Raises UsageError when recorded rule changes that are to be
+    kept contradict the rules, and under `sample` for rules under which no policy is known to be best.
     """
     asked, kept = agreed(game, rules, changes or {}, keep_rule_changes)
     start = changed(game.start, seq=1, id=None, game=name or game.start.game, rules=asked, origin="replay", of=of)
-    walker = Walker(game, start, kept, settle)
+    walker = Walker(game, start, kept, "stop" if settle == "sample" else settle)
+    taken = steps(game, log, own=rules is None and not changes)
     stopped = False
-    try:
-        for step in steps(game, log, own=rules is None and not changes):
-            walker.step(step)
-    except Stop:
-        stopped = True
+    chances: list[Chance] = []
+    if settle == "sample":
+        walker, chances = _sampled(walker, taken, samples, seed, progress)
+    else:
+        try:
+            for step in taken:
+                walker.step(step)
+        except Stop:
+            stopped = True
     there = _numbered(game)
     here = _numbered(walker.game)
     found = [*walker.found, *_consequences(walker, there, here)]
@@ -144,9 +172,54 @@ def replay(
             for _, one, other in _both(walker, there, here)
             if one.change != other.change
         ],
+        chances=chances,
+        samples=samples if chances else 0,
+        seed=seed if chances else None,
     )
     seats = {seat: seat if seat < len(position.seats) else None for seat in range(len(game.position.seats))}
     return Replayed(outcome, walker.log, walker.game, seats)
+
+
+def _sampled(
+    walker: Walker, taken: list[Step], samples: int, seed: int, progress: Callable[[int], object]
+) -> tuple[Walker, list[Chance]]:
+    """Walk to the first guess once, and from there on many times; return the first sample, and who won how often.
+
+    No chances where nothing was left to chance, or the game was abandoned.
+    """
+    at = len(taken)
+    for number, step in enumerate(taken):
+        before = walker.fork(Random(0))  # noqa: S311
+        try:
+            walker.step(step)
+        except Stop:
+            walker, at = before, number
+            break
+    if at == len(taken) and walker.position.turn is None:
+        return walker, []
+    first: Walker | None = None
+    wins = [0] * len(walker.position.seats)
+    for number in range(samples):
+        rng = Random(f"tenklog sample {seed} {number}")  # noqa: S311  (dice that can be thrown again the same way)
+        one = walker.fork(rng)
+        for step in taken[at:]:
+            one.step(step)
+        if not one.position.abandoned:
+            one.play_out(rng)
+        wins += [0] * (len(one.position.seats) - len(wins))
+        for seat in one.position.winners:
+            wins[seat] += 1
+        first = first or one
+        progress(1)
+    assert first is not None
+    if first.position.abandoned:
+        return first, []
+    rates = [won / samples for won in wins]
+    errors = [sqrt(rate * (1 - rate) / samples) for rate in rates]
+    return first, [
+        Chance(walker.names[seat], seat + 1, rate, error)
+        for seat, (rate, error) in enumerate(zip(rates, errors, strict=True))
+    ]
 
 
 def _numbered(game: Game) -> dict[int, Ended]:

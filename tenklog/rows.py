@@ -15,12 +15,12 @@ from msgspec import Struct, json
 from msgspec.structs import astuple
 
 from tenklog import events
+from tenklog.chances import losing_throws
 from tenklog.dice import Dice
 from tenklog.errors import DataError
 from tenklog.events import digest
 from tenklog.game import Step, retold
 from tenklog.lines import Scan
-from tenklog.odds import losing_throws
 from tenklog.projections import names, standings
 from tenklog.reading import Log
 from tenklog.rules import DEFAULTS

@@ -9,7 +9,22 @@ from typing import Any
 
 from msgspec import json
 
-from tenklog import archive, cards, checks, compare, events, projections, staging, stats, tables
+from tenklog import (
+    advice,
+    archive,
+    cards,
+    checks,
+    compare,
+    events,
+    luck,
+    odds,
+    projections,
+    simulate,
+    staging,
+    stats,
+    sweep,
+    tables,
+)
 from tenklog.rules import DEFAULTS, Ruleset
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -26,6 +41,11 @@ OUTPUTS: dict[str, tuple[str, Any]] = {
     "rules-diff": ("tenklog rules diff --json", list[cards.Difference]),
     "rules-table": ("tenklog rules table --json", list[cards.TableRow]),
     "replay": ("tenklog replay --json", compare.Comparison),
+    "sweep": ("tenklog sweep --json", sweep.Sweep),
+    "odds": ("tenklog odds --json", odds.Odds),
+    "advise": ("tenklog advise --json", advice.Advice),
+    "luck": ("tenklog luck --json", luck.Luck),
+    "simulate": ("tenklog simulate --json", simulate.Summary),
     "check": ("tenklog check --json", checks.Report),
     "players": ("tenklog games --players --json", list[projections.PlayerRow]),
     "archive": ("tenklog archive --json", list[staging.Outcome]),

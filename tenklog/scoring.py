@@ -41,7 +41,6 @@ class Table:
         self._partitions: dict[Dice, tuple[int, tuple[Part, ...]] | None] = {(): (0, ())}
         self._keeps: dict[tuple[Dice, Dice, int], dict[Dice, int]] = {}
         self._looks: dict[Dice, tuple[Dice, Verdict]] = {}
-        self.busts: dict[tuple[int, bool, Dice, int], int] = {}  # what `odds` has counted
         best: dict[Dice, Part] = {}
         for name, combination in rules.scoring.items():
             if is_off(combination) or len(combination.dice) > rules.dice:

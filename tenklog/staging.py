@@ -8,7 +8,7 @@ import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from msgspec import Struct
 
@@ -53,28 +53,35 @@ class Staged(Struct, frozen=True):
     files: dict[str, File]
 
 
-def _part_of(known: dict[str, Known], paths: Iterable[Path]) -> dict[str, Known]:
+# What becomes of the logs of a chunk, one after another, and their rows by table when they are new.
+Taken = Iterator[tuple[Outcome, dict[str, bytes]]]
+Chunk = Callable[[], Taken]
+
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
+
+
+def _ignore(count: int) -> None:
+    pass
+
+
+def part_of(known: dict[str, Known], paths: Iterable[Path]) -> dict[str, Known]:
+    """Return what is known of some logs."""
     return {path.stem: known[path.stem] for path in paths if path.stem in known}
 
 
 # -- logs into files --------------------------------------------------------------------------------------------------
 
 
-def stage(
-    prefix: Path,
-    paths: Sequence[Path],
-    known: dict[str, Known],
-    threads: int | None = None,
-    progress: Callable[[int], object] = lambda count: None,
-) -> Staged:
-    """Read a chunk of logs and write what is new in it to files whose names begin with `prefix`."""
+def stage(taken: Taken, prefix: Path, threads: int | None, progress: Callable[[int], object] = _ignore) -> Staged:
+    """Write what is new among the logs of a chunk to files whose names begin with `prefix`."""
     outcomes: list[Outcome] = []
     games = 0
     with files.telling(prefix.parent):
         fresh = RowFiles(prefix)
         with fresh:
-            for path in paths:
-                outcome, found = take(path, known.get(path.stem))
+            for outcome, found in taken:
                 outcomes.append(outcome)
                 games += bool(found)
                 fresh.add(found)
@@ -88,6 +95,12 @@ def stage(
         for lines in fresh.paths.values():
             files.remove(lines)
     return Staged(outcomes, games, written)
+
+
+def read_chunk(paths: Sequence[Path], known: dict[str, Known]) -> Taken:
+    """Read a chunk of logs."""
+    for path in paths:
+        yield take(path, known.get(path.stem))
 
 
 def take(path: Path, known: Known | None) -> tuple[Outcome, dict[str, bytes]]:
@@ -156,34 +169,36 @@ def write_part(
 
 
 def stage_all(
-    folder: Path,
-    chunks: list[list[Path]],
-    known: dict[str, Known],
-    processes: int,
-    progress: Callable[[int], object],
+    folder: Path, chunks: Sequence[Chunk], processes: int, progress: Callable[[int], object]
 ) -> Iterator[Staged]:
     """Stage chunks, in this process or in some more, and yield them as they are done."""
-    prefixes = [folder / f"_{os.getpid()}-{number}" for number in range(len(chunks))]
+    named = [(chunk, folder / f"_{os.getpid()}-{number}") for number, chunk in enumerate(chunks)]
     if processes == 1 or len(chunks) <= 1:
-        for prefix, chunk in zip(prefixes, chunks, strict=True):
-            yield stage(prefix, chunk, _part_of(known, chunk), progress=progress)
+        for chunk, prefix in named:
+            yield stage(chunk(), prefix, None, progress)
         return
+    for staged in in_processes(_stage_alone, named, processes, folder):
+        progress(len(staged.outcomes))
+        yield staged
+
+
+def _stage_alone(named: tuple[Chunk, Path]) -> Staged:
+    chunk, prefix = named
+    return stage(chunk(), prefix, 1)
+
+
+def in_processes(work: Callable[[Item], Made], items: Sequence[Item], processes: int, folder: Path) -> Iterator[Made]:
+    """Do some work on items in some processes, and yield what is made as it is done; `folder` is what they work on."""
     from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
     from multiprocessing import active_children, get_context
 
     # A fresh interpreter each: what DuckDB does in its threads can't be forked.
-    pool = ProcessPoolExecutor(min(processes, len(chunks)), get_context("spawn"), _begin_worker)
+    pool = ProcessPoolExecutor(min(processes, len(items)), get_context("spawn"), _begin_worker)
     try:
-        jobs = [
-            pool.submit(stage, prefix, chunk, _part_of(known, chunk), 1)
-            for prefix, chunk in zip(prefixes, chunks, strict=True)
-        ]
-        for job in as_completed(jobs):
-            staged = job.result()
-            progress(len(staged.outcomes))
-            yield staged
+        for job in as_completed([pool.submit(work, item) for item in items]):
+            yield job.result()
     except BrokenExecutor:
-        raise AccessError("a process that reads logs died", "again, with more memory free", str(folder)) from None
+        raise AccessError("a process that works on games died", "again, with more memory free", str(folder)) from None
     except BaseException:
         for child in active_children():
             child.terminate()  # what they have staged is swept

@@ -203,26 +203,51 @@ def keep_words(position: Position, turn: Turn, most: int = 6) -> str:
     return ", ".join(words) + (f" and {len(ranked) - most} more" if len(ranked) > most else "")
 
 
-def worth_banking(position: Position, turn: Turn, points: int) -> tuple[int, str]:
+class Terms(Struct, frozen=True, gc=False):
+    """What decides, for one turn, which points it may post: everything but the points themselves."""
+
+    opened: bool
+    minimum: int  # of points, by whether the player has opened
+    previous: int = -1  # what the turn before posted, where that must be beaten
+    total: int = 0
+    exact: int | None = None  # the target, where it must be reached exactly
+    overshoots: bool = False  # whether points above it post nothing
+
+
+def terms(position: Position, turn: Turn) -> Terms:
+    """Return what decides which points a turn may post."""
+    rules, seat = position.rules, position.seats[turn.seat]
+    minimum = rules.bank_minimum if seat.opened else rules.opening_minimum
+    if not rules.must_beat_previous and rules.reach != "exactly":
+        return Terms(seat.opened, minimum)
+    previous = position.ended
+    while previous is not None and previous.outcome == "left":
+        previous = previous.before
+    beaten = previous.posted if rules.must_beat_previous and previous is not None else -1
+    exact = rules.target if rules.reach == "exactly" else None
+    return Terms(seat.opened, minimum, beaten, seat.total, exact, exact is not None and not position.extra)
+
+
+def posts(terms: Terms, points: int) -> tuple[int, str]:
     """Return what banking these points would post, and why when that is 0 (a minimum, topping, an overshoot).
 
     A reason that names a minimum begins with the word `below`; under `roll-on` it forbids to stop.
     """
-    rules, seat = position.rules, position.seats[turn.seat]
-    exact = rules.reach == "exactly" and seat.total + points == rules.target
-    if not exact:
-        minimum = rules.bank_minimum if seat.opened else rules.opening_minimum
-        if points < minimum:
-            which = "bank" if seat.opened else "opening"
-            return 0, f"below the {which} minimum of {minimum} ({minimum - points} short)"
-        previous = position.ended
-        while previous is not None and previous.outcome == "left":
-            previous = previous.before
-        if rules.must_beat_previous and previous is not None and points <= previous.posted:
-            return 0, f"below the turn before, which posted {previous.posted} and must be beaten"
-        if rules.reach == "exactly" and not position.extra and points and seat.total + points > rules.target:
-            return 0, f"over the target: {seat.total} and {points} are more than {rules.target}"
+    exact, total = terms.exact, terms.total
+    if exact is None or total + points != exact:
+        if points < terms.minimum:
+            which = "bank" if terms.opened else "opening"
+            return 0, f"below the {which} minimum of {terms.minimum} ({terms.minimum - points} short)"
+        if points <= terms.previous:
+            return 0, f"below the turn before, which posted {terms.previous} and must be beaten"
+        if terms.overshoots and points and exact is not None and total + points > exact:
+            return 0, f"over the target: {total} and {points} are more than {exact}"
     return points, ""
+
+
+def worth_banking(position: Position, turn: Turn, points: int) -> tuple[int, str]:
+    """Return what banking these points of a turn would post, and why when that is 0; as `posts` has it."""
+    return posts(terms(position, turn), points)
 
 
 def bank_ban(position: Position, turn: Turn) -> tuple[str, str]:

@@ -4,6 +4,8 @@ It writes the new log and notes where it parts from the recorded one, and never 
 writes is judged by the same fold as any other game.
 """
 
+from copy import copy
+from random import Random
 from typing import Literal
 
 from msgspec import Struct
@@ -16,8 +18,9 @@ from tenklog.game import Game, evolve, false_expect
 from tenklog.recorded import RecordedTurn, Step, ended_turns, final_names
 from tenklog.scoring import best_keep
 from tenklog.state import Position, Turn
+from tenklog.strategies import BEST, MOST_TURNS, next_event
 
-Settle = Literal["bank", "void", "stop"]
+Settle = Literal["bank", "void", "stop", "sample"]
 Kind = Literal[
     "keep-illegal", "bust-scores", "no-win", "dice-differ", "must-roll", "roll-busts", "wins-here", "must-bank",
     "posts-zero", "ability-missing", "no-dice", "never-happened",
@@ -60,6 +63,7 @@ class Walker:
         self, recorded: Game, start: events.Start, changes: dict[int, events.RuleChange], policy: Settle
     ) -> None:
         self.policy = policy
+        self.rng: Random | None = None  # of a sample
         self.changes = changes
         self.names = final_names(recorded)
         self.there = {ended.number: ended for ended in recorded.position.turns() if ended.number}
@@ -68,6 +72,16 @@ class Walker:
         self.ended = 0  # turns that ended here
         self.found: list[Found] = []
         self.walked: list[Walked] = []
+
+    def fork(self, rng: Random) -> "Walker":
+        """Return a walker that goes on from here on its own, with its own dice."""
+        other = copy(self)
+        other.policy, other.rng = "sample", rng
+        other.log, other.found, other.walked = [*self.log], [*self.found], [*self.walked]
+        if self.walked:
+            other.walked[-1] = now = copy(self.now)
+            other.found = [replace(one, walked=now) if one.walked is self.now else one for one in self.found]
+        return other
 
     # -- the log being written --------------------------------------------------------------------
 
@@ -199,6 +213,10 @@ class Walker:
             raise Stop
         if keep:
             self.put_keep(keep)
+        if self.rng is not None and last != "bust":
+            self.play_turn(self.rng)
+            self.found[-1].text += explain.played(self.position.ended)
+            return
         ban = ""
         if last is None and self.policy == "bank":
             ban = state.bank_ban(self.position, self.turn)[0]
@@ -217,6 +235,23 @@ class Walker:
         ended = self.position.ended
         assert ended is not None
         self.found[-1].text += explain.end(last, ended, why)
+
+    def play_turn(self, rng: Random) -> None:
+        """Play the turn in progress to its end by the best policy, with dice of our own."""
+        ended = self.position.ended
+        while self.position.turn is not None and self.position.ended is ended:
+            self.put(next_event(self.position, BEST, rng))  # type: ignore[arg-type]
+
+    def play_out(self, rng: Random) -> None:
+        """Play on beyond the log, to the end of the game or for very many turns: the turn in progress first."""
+        if self.walked and self.now.here is None and self.now.mode == "walk" and self.turn.begun:
+            self.play_turn(rng)
+        last = self.ended + MOST_TURNS
+        while self.position.turn is not None and self.ended < last:
+            event = replace(next_event(self.position, BEST, rng), seq=self.game.seq + 1)
+            self.game = evolve(self.game, event)
+            self.log.append(event)  # type: ignore[arg-type]
+            self.ended = ended_turns(self.position)
 
     def best(self) -> Dice:
         """Return the best keep of a roll on the table; nothing when none is to be kept."""

@@ -47,6 +47,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Replay": {
         "replay": ("replay", "Play the same dice under other rules."),
+        "sweep": ("replay", "Replay games along a range of values of a setting."),
     },
     "Care": {
         "check": ("care", "Find whatever is wrong with logs."),
@@ -58,6 +59,12 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "extract": ("archive", "Give archived logs back, byte for byte."),
         "stats": ("stats", "Ask a report over all archived games."),
         "query": ("stats", "Ask the archive in SQL."),
+    },
+    "Insight": {
+        "odds": ("insight", "Show exact odds, and from how many points on to bank."),
+        "advise": ("insight", "Say what each legal move is worth, and which is best."),
+        "luck": ("insight", "Tell luck from skill in a game."),
+        "simulate": ("insight", "Play many games by strategies."),
     },
 }
 COMMANDS = {name: module for group in GROUPS.values() for name, (module, _) in group.items()}

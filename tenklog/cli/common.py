@@ -38,17 +38,19 @@ class Command(click.Command):
         }
         before: list[str] = []
         after: list[str] = []
-        rest = iter(args)
-        for word in rest:
+        rest = list(args)
+        while rest:
+            word = rest.pop(0)
             if word == "--":
                 after.extend(rest)
-            elif word in options:
+                break
+            if word in options:
                 before.append(word)
-                if not options[word].is_flag:
-                    value = next(rest, None)
-                    if value is None:
+                optional = getattr(options[word], "_flag_needs_value", False)  # click has no public word for it
+                if not options[word].is_flag and not (optional and (not rest or rest[0].startswith("-"))):
+                    if not rest:
                         return super().parse_args(ctx, before)  # which says that it lacks its value
-                    before.append(value)
+                    before.append(rest.pop(0))
             elif (word.startswith("--") and not _is_sentence(word)) or (
                 len(word) == 2 and word[0] == "-" and word[1].isalpha()
             ):

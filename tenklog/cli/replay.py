@@ -1,12 +1,13 @@
 """Replay: this module has the command that plays the same dice under other rules."""
 
 from itertools import groupby
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from tenklog.cli.common import command, emit, game_option, load, output_options, remark, ruleset
+from tenklog.cli.common import command, emit, game_option, load, output_options, progress_bar, remark, ruleset
 from tenklog.errors import TenklogError, UsageError
 from tenklog.home import check_id
 from tenklog.render import Format, Output, render, visible
@@ -31,10 +32,13 @@ COLUMNS = (
 @click.option("--set", "sets", multiple=True, metavar="K=V", help="Change a setting of each of them (repeatable).")
 @click.option(
     "--settle",
-    type=click.Choice(["bank", "void", "stop"]),
+    type=click.Choice(["bank", "void", "stop", "sample"]),
     default="bank",
-    help="What becomes of a turn that can't go on as recorded: bank what it holds, 0, or stop there (exit 1).",
+    help="What becomes of a turn that can't go on as recorded: bank what it holds, 0, stop there (exit 1), or play it "
+    "and the rest on many times and estimate who wins.",
 )
+@click.option("--samples", type=click.IntRange(1, 1_000_000), default=500, help="Games of --settle sample (500).")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, help="Seed of their dice (0).")
 @click.option("--keep-rule-changes", is_flag=True, help="Keep the rule changes of the log, on top of the ruleset.")
 @click.option("--write", metavar="FILE|DIR", help="Write the replayed logs: a .jsonl file, or a folder for several.")
 @click.option("--dry-run", is_flag=True, help="With --write: write nothing, name the files.")
@@ -45,6 +49,8 @@ def replay(
     names: tuple[str, ...],
     sets: tuple[str, ...],
     settle: "Settle",
+    samples: int,
+    seed: int,
     keep_rule_changes: bool,
     write: str | None,
     dry_run: bool,
@@ -66,34 +72,90 @@ def replay(
         (name, None if name == "recorded" else ruleset(name, sets)) for name in names or ("recorded",)
     ]
     found: list[tuple[Log, list[Replayed]]] = []
-    for one in games or (game,):
-        log = load(one)
-        replays = []
-        for name, rules in asked:
-            own = log.game.position.pending or log.game.position.rules
-            changes = parse_changes(sets, own) if rules is None else {}
-            try:
-                replays.append(
-                    play_again(
-                        log.game,
-                        log.events,
-                        rules,
-                        settle=settle,
-                        keep_rule_changes=keep_rule_changes,
-                        changes=changes,
-                        of=log.fingerprint,
-                        name=_new_name(write, log, name, len(games), len(asked)),
+    steps = len(games or (game,)) * len(asked) * samples if settle == "sample" else 0
+    with progress_bar(steps, "Playing on") as progress:
+        for one in games or (game,):
+            log = load(one)
+            replays = []
+            for name, rules in asked:
+                own = log.game.position.pending or log.game.position.rules
+                changes = parse_changes(sets, own) if rules is None else {}
+                try:
+                    replays.append(
+                        play_again(
+                            log.game,
+                            log.events,
+                            rules,
+                            settle=settle,
+                            keep_rule_changes=keep_rule_changes,
+                            changes=changes,
+                            of=log.fingerprint,
+                            name=_new_name(write, log, name, len(games), len(asked)),
+                            samples=samples,
+                            seed=seed,
+                            progress=progress,
+                        )
                     )
-                )
-            except TenklogError as error:
-                raise error.at(log.game.start.game) from None
-        found.append((log, replays))
+                except TenklogError as error:
+                    raise error.at(log.game.start.game) from None
+            found.append((log, replays))
     document = compare([(log.game, replays) for log, replays in found])
     if write is not None:
         _write(Path(write), [one for _, replays in found for one in replays], dry_run)
     emit(Output(document, COLUMNS, _rows(document), _text(document)), form)
     if any(one.replay.status == "stopped" for _, replays in found for one in replays):
         click.get_current_context().exit(1)
+
+
+@command("sweep", example="tenklog sweep sample_logs/ten-thousand-evening.jsonl --set bank_minimum=0..500:50")
+@click.argument("games", nargs=-1, metavar="GAME...")
+@game_option
+@click.option("--rules", "name", metavar="R", help="Replay under this ruleset (default: the log's own).")
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    required=True,
+    metavar="K=V",
+    help="A setting and its values, K=FROM..TO:STEP or K=A,B,C (once or twice); more settings with one value each.",
+)
+@click.option("--settle", type=click.Choice(["bank", "void"]), default="bank", help="How a guess is settled.")
+@click.option("--chart", is_flag=True, help="Draw how often the winner changes (needs tenklog[chart]).")
+@output_options
+def sweep(
+    games: tuple[str, ...],
+    game: str | None,
+    name: str | None,
+    sets: tuple[str, ...],
+    settle: "Settle",
+    chart: bool,
+    form: Format,
+) -> None:
+    """Replay games along one or two settings: how often another one wins, how long games are, what turns become."""
+    from tenklog import sweep as sweeping
+    from tenklog.projections import row
+
+    axes = [(text, sweeping.parse_axis(text)) for text in sets]
+    ranges = [axis for _, axis in axes if axis is not None]
+    fixed = [text for text, axis in axes if axis is None]
+    if len(ranges) > 2:
+        raise UsageError(f"{len(ranges)} settings with a range", "one or two")
+    rules = None if name in (None, "recorded") else ruleset(name or "")
+    logs = [load(one) for one in games or (game,)]
+    steps = len(logs) * prod(len(axis.values) for axis in ranges)
+    with progress_bar(steps, "Replaying") as progress:
+        found = sweeping.sweep(logs, rules, fixed, ranges, settle, progress)
+    for one in found.left_out:
+        remark(f"left out: {one}")
+    if chart and form == "table":
+        from tenklog.charts import changes
+
+        emit(Output(found, text=changes(found)), form)
+        return
+    columns = (*found.keys, *sweeping.SweepRow.__struct_fields__[1:])
+    rows = [{**one.values, **row(one)} for one in found.rows]
+    units = {"changed": "share", "rounds": "mean", "turns": "mean"}
+    emit(Output(found, columns, rows, units=units, heads="stacked"), form)
 
 
 def _new_name(write: str | None, log: "Log", rules: str, games: int, rulesets: int) -> str | None:
@@ -204,6 +266,6 @@ def _divergences(found: "list[Divergence]") -> list[str]:
 
 
 def _column(one: "GameReplays", number: int) -> str:
-    name = one.replays[number].rules
+    name = one.replays[number].rules + (" (one sample)" if one.replays[number].chances else "")
     taken = [found.rules for found in one.replays[:number]]
     return name if name not in ("player", "recorded", *taken) else f"{name} ({number + 1})"

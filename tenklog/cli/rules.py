@@ -124,7 +124,7 @@ def score(faces: tuple[str, ...], name: str | None, sets: tuple[str, ...], form:
 
     Without --rules, by the rules of the current game.
     """
-    found = cards.score(_rules_here(name, sets), dice.parse(" ".join(faces)))
+    found = cards.score(rules_here(name, sets), dice.parse(" ".join(faces)))
     rows: list[dict[str, object]] = [{"dice": dice.write(one.dice, "-"), "points": one.points} for one in found.keeps]
     if found.best is None:
         text = f"{dice.write(found.dice)} scores nothing under {found.rules}."
@@ -137,7 +137,8 @@ def score(faces: tuple[str, ...], name: str | None, sets: tuple[str, ...], form:
     emit(Output(found, ("dice", "points"), rows, visible_lines(text)), form)
 
 
-def _rules_here(name: str | None, sets: tuple[str, ...]) -> Ruleset:
+def rules_here(name: str | None, sets: tuple[str, ...]) -> Ruleset:
+    """Return the ruleset that is named, else that of the current game, else tiotusen; with settings changed."""
     from tenklog import store
 
     place = home()
