@@ -24,7 +24,7 @@ from tenklog.state import Position, Seat, Terms, Turn
 FAR = 10**9  # points beyond every minimum, target and bound
 MOST_NODES = 3_000
 MOST_STEPS = 100_000_000  # of a solution, about half a minute
-MOST_ROUNDS = 20_000
+MOST_ROUNDS = 2_000
 CLOSE = 1e-9
 _TINY = 1e-11
 
@@ -323,6 +323,14 @@ class Policy:
             raise too_large(self.rules)
         self._fill(levels, levels)
 
+    def move_target(self, position: Position) -> None:
+        """Give the policy, yet to be solved, another position: another distance from an exact target."""
+        self._position = position
+        self._found = {}
+        self._values = [[] for _ in self.graph.nodes]
+        self._rolls = [[] for _ in self.graph.nodes]
+        self.bound = self._find_bound()
+
     def raise_minimum(self, position: Position) -> None:
         """Give the solution another position, with a minimum: from that minimum on, the values stay as they are."""
         self._position = position
@@ -429,14 +437,24 @@ def _policy(chances: Chances, start: Node, limits: Terms, rest: int) -> Policy:
         found = copy(_policy(chances, start, replace(limits, minimum=0), rest))
         found.raise_minimum(position)
         return found
-    successes = 4 if rules.last_die_rolls > 1 and rules.last_die_step else 0
-    while True:
-        found = Policy(chances, _graph(chances, start, limits.exact is None, successes), position, rest)
-        if found.grown():
-            break
-        successes *= 2
+    if limits.exact is not None and limits.overshoots and limits.total:
+        # Beyond the target nothing counts any more, wherever it is: the lines are the same for every distance.
+        found = copy(_policy(chances, start, replace(limits, minimum=0, total=0), rest))
+        found.move_target(position)
+    else:
+        found = _unsolved(chances, start, position, limits.exact is None, rest)
     found.solve()
     return found
+
+
+def _unsolved(chances: Chances, start: Node, position: Position, ordered: bool, rest: int) -> Policy:
+    """Return a policy on a graph that holds all successes of the last die that matter."""
+    successes = 4 if chances.rules.last_die_rolls > 1 and chances.rules.last_die_step else 0
+    while True:
+        found = Policy(chances, _graph(chances, start, ordered, successes), position, rest)
+        if found.grown():
+            return found
+        successes *= 2
 
 
 @lru_cache(maxsize=64)

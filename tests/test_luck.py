@@ -1,0 +1,95 @@
+"""Luck and skill: the worked example, and that start + luck + decisions are the points of every turn."""
+
+import os
+from pathlib import Path
+from random import Random
+
+import pytest
+from msgspec.structs import replace
+from random_games import random_game, random_ruleset
+
+from tenklog import events, load
+from tenklog.errors import UsageError
+from tenklog.game import fold, retold
+from tenklog.luck import luck, measured
+from tenklog.rules import change, parse_changes, preset
+from tenklog.simulate import Plan, play_game
+
+LONG = bool(os.environ.get("TENKLOG_LONG"))
+GAMES = 10_000 if LONG else 10
+SAMPLES = Path(__file__).parents[1] / "sample_logs"
+
+
+def test_the_worked_example_has_its_luck_and_its_decisions() -> None:
+    log = load(SAMPLES / "ten-thousand-example.jsonl")
+    rules = preset("ten-thousand")
+    as_pairs = change(rules, parse_changes(("six_of_a_kind=1500",), rules))
+    start = events.Start(1, game="example", version=1, players=log.start.players, rules=as_pairs, origin="table")
+    found = luck(fold([start, *log.events[1:]]))
+    first, second = found.turns
+    assert first.start == pytest.approx(576.756639, abs=5e-7)
+    lucks = [step.luck for turn in found.turns for step in turn.steps if step.luck is not None]
+    assert lucks == pytest.approx([-189.56, -87.19, 644.63, -918.23, -76.76, 125.64], abs=0.006)
+    losses = [step.loss for turn in found.turns for step in turn.steps if step.loss]
+    assert losses == pytest.approx([-26.40, -25.642], abs=0.006)
+    assert (first.luck, first.decisions, first.points) == pytest.approx((-550.354, -26.403, 0), abs=5e-4)
+    assert (second.decisions, second.points) == pytest.approx((-25.642, 600), abs=5e-4)
+    one, two = found.players
+    assert [(blunder.text, blunder.best) for blunder in (*one.blunders, *two.blunders)] == [
+        ("rolled on", "bank 300"),
+        ("rolled on", "bank 500"),
+    ]
+    assert one.luckiest is not None
+    assert one.luckiest.dice == (5, 5)
+
+
+def test_start_and_luck_and_decisions_are_the_points_of_every_turn() -> None:
+    turns = games = 0
+    seed = 0
+    while games < GAMES:
+        seed += 1
+        rng = Random(seed)
+        rules = random_ruleset(rng)
+        if not LONG and rules.build_on_kept and seed > 1:
+            rules = replace(rules, build_on_kept=False)  # a second each
+        try:
+            for _ in range(5):
+                log = random_game(rng, rules)
+                for _, turn, _ in measured(retold(fold(log))[1]):
+                    if turn.start is None:
+                        assert (turn.luck, turn.decisions, turn.steps) == (None, None, [])
+                        continue
+                    assert turn.luck is not None
+                    assert turn.decisions is not None
+                    assert abs(turn.start + turn.luck + turn.decisions - turn.points) < 1e-9
+                    assert all(step.loss is None or step.loss < 1e-9 for step in turn.steps)
+                    turns += 1
+                games += 1
+        except UsageError as error:
+            assert "can go on for ever" in error.what or "too many states" in error.what  # noqa: PT017
+    assert turns > GAMES
+
+
+def test_who_plays_best_loses_nothing() -> None:
+    plan = Plan(preset("ten-thousand"), (("anna", "best"), ("ben", "hold:1000")), 5)
+    for number in range(1, 6):
+        _, game = play_game(plan, number)
+        by_name = {one.player: one for one in luck(game).players}
+        assert by_name["anna"].blunders == []
+        assert by_name["ben"].decisions < -200
+
+
+def test_a_score_sheet_has_neither() -> None:
+    found = luck(load(SAMPLES / "tiotusen-example.jsonl").game)
+    assert found.sheet_turns == len(found.turns) == 18
+    assert all(one.turns == 0 and one.loss is None and one.luckiest is None for one in found.players)
+
+
+def test_points_are_what_the_sheet_says() -> None:
+    for name in ("ten-thousand-evening", "diecimila-evening", "zilch-evening"):
+        log = load(SAMPLES / f"{name}.jsonl")
+        found = luck(log.game)
+        totals = {seat.player: seat.total for seat in log.game.position.seats}
+        assert {one.player: one.points for one in found.players} == totals
+        for one in found.players:
+            assert one.start + one.luck + one.decisions == pytest.approx(one.points, abs=1e-6)

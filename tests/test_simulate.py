@@ -1,0 +1,293 @@
+"""Simulated games, chances to win and sweeps: reproducible, legal, fair, and told honestly."""
+
+import os
+from math import sqrt
+from pathlib import Path
+from random import Random
+
+import pytest
+from msgspec.structs import replace
+
+from tenklog import advice, events, load, stats, strategies
+from tenklog.archive import extract
+from tenklog.dice import Dice
+from tenklog.errors import Conflict, UsageError
+from tenklog.game import Game, fold
+from tenklog.reading import Log
+from tenklog.replayer import Replayed, replay
+from tenklog.rules import change, parse_changes, preset
+from tenklog.simulate import (
+    Plan,
+    into_archive,
+    into_folder,
+    only_played,
+    parse_players,
+    play_game,
+    sealed,
+    summary,
+    to_win,
+)
+from tenklog.state import Position
+from tenklog.strategies import Throw, fair, next_event, strategy
+from tenklog.sweep import parse_axis, sweep
+from tenklog.turns import play
+
+LONG = bool(os.environ.get("TENKLOG_LONG"))
+SAMPLES = Path(__file__).parents[1] / "sample_logs"
+RULES = preset("farkle-classic")
+PLAN = Plan(RULES, (("anna", "best"), ("ben", "hold:350"), ("cara", "greedy")), 11)
+OF = "7:" + "0f" * 16
+
+
+@pytest.mark.parametrize("name", ["best", "greedy", "cautious", "random", "hold:300", "dice:3"])
+@pytest.mark.parametrize("rules", ["zilch", "diecimila", "tiotusen", "farkle"])
+def test_every_strategy_plays_a_legal_game_to_its_end(name: str, rules: str) -> None:
+    plan = Plan(preset(rules), (("anna", name), ("ben", "hold:400")), 3)
+    log, game = play_game(plan, 1)
+    again = fold([events.decode(events.encode(event)) for event in log])
+    assert again.position.status in ("finished", "abandoned")
+    assert again.position.seats == game.position.seats
+    assert log[0].origin == "simulated"  # type: ignore[union-attr]
+
+
+def test_equal_seeds_give_equal_games_whatever_the_processes(tmp_path: Path) -> None:
+    one = into_folder(tmp_path / "one", PLAN, 120, processes=1)
+    two = into_folder(tmp_path / "two", PLAN, 120, processes=3)
+    assert [found.game for found in one] == [found.game for found in two]
+    for found in one:
+        name = f"{found.game}.jsonl"
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    other = replace(PLAN, seed=12)
+    assert sealed(other, 1)[2] != sealed(PLAN, 1)[2]
+    # The same on every platform: the generator is specified, and its first number gives the first throw, base 6.
+    number = int(Random(f"tenklog {PLAN.key} 1").random() * 6**6)
+    first = next(event.dice for event in play_game(PLAN, 1)[0] if isinstance(event, events.Roll))
+    assert first == tuple(number // 6**place % 6 + 1 for place in range(5, -1, -1)) == (1, 3, 1, 2, 2, 3)
+
+
+def test_games_go_into_an_archive_and_come_out_as_logs(tmp_path: Path) -> None:
+    found = into_archive(tmp_path / "archive", PLAN, 20)
+    assert {one.result for one in found} == {"archived"}
+    assert {one.result for one in into_archive(tmp_path / "archive", PLAN, 20)} == {"already"}
+    logs = dict(extract(tmp_path / "archive", None))
+    assert len(logs) == 20
+    for number in range(1, 21):
+        assert logs[PLAN.game_id(number)] == sealed(PLAN, number)[2]
+    told = summary(PLAN, found)
+    assert sum(one.wins for one in told.players) == 20
+    assert told.games == told.new == 20
+
+
+def test_a_killed_run_is_taken_up_and_a_stranger_is_not_overwritten(tmp_path: Path) -> None:
+    into_folder(tmp_path, PLAN, 3)
+    half, other = (tmp_path / f"{PLAN.game_id(number)}.jsonl" for number in (1, 2))
+    whole = half.read_bytes()
+    half.write_bytes(whole[:100])
+    into_folder(tmp_path, PLAN, 1)
+    assert half.read_bytes() == whole
+    other.write_bytes(b"mine\n")
+    with pytest.raises(Conflict, match="another log"):
+        into_folder(tmp_path, PLAN, 3)
+    assert other.read_bytes() == b"mine\n"
+
+
+def test_the_best_policy_wins_more_than_others() -> None:
+    told = summary(PLAN, only_played(PLAN, 150))
+    rates = {one.strategy: one.win_rate or 0.0 for one in told.players}
+    assert rates["best"] > rates["greedy"] > rates["hold:350"]
+
+
+def test_a_game_that_nobody_wins_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tenklog.simulate.MOST_TURNS", 30)
+    rules = change(RULES, parse_changes(("opening_minimum=10000",), RULES))
+    _, game = play_game(Plan(rules, (("anna", "cautious"), ("ben", "random")), 1), 1)
+    assert game.position.status == "abandoned"
+    assert sum(seat.turns for seat in game.position.seats) == 30
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("anna", "is no player"),
+        ("anna=best,anna=greedy", "two players"),
+        ("anna=bset", "no strategy 'bset'"),
+        ("anna=hold", "is no strategy"),
+        ("anna=hold:0", "is no strategy"),
+        ("anna=hold:3٣", "is no strategy"),
+        ("anna=dice:9", "is no strategy"),
+        ("=best", "name"),
+    ],
+)
+def test_players_that_are_none_are_named(text: str, what: str) -> None:
+    with pytest.raises(UsageError, match=what):
+        parse_players(text)
+
+
+# -- dice -------------------------------------------------------------------------------------------------------------
+
+
+def loaded(rng: Random, count: int) -> Dice:
+    """Throw dice whose six comes up twice as often."""
+    return tuple(rng.choices((1, 2, 3, 4, 5, 6), (1, 1, 1, 1, 1, 2), k=count))
+
+
+def p_value(seed: int, games: int, throw: Throw = fair) -> float:
+    """Return the p-value of the dice audit's chi-square over some simulated games."""
+    faces = [0] * 7
+    for number in range(1, games + 1):
+        log, _ = play_game(Plan(RULES, (("anna", "hold:300"), ("ben", "cautious")), seed), number, throw)
+        for event in log:
+            if isinstance(event, events.Roll):
+                for die in event.dice:
+                    faces[die] += 1
+    expected = sum(faces) / 6
+    square = sum((count - expected) ** 2 / expected for count in faces[1:])
+    return stats_p(square)
+
+
+def stats_p(square: float) -> float:
+    """Return the chance of at least this chi-square with five degrees of freedom, by the report's own macro."""
+    import duckdb
+
+    con = duckdb.connect()
+    for macro in stats.MACROS:
+        con.execute(f"CREATE MACRO {macro}")
+    ((found,),) = con.execute("SELECT chi_square_5(?)", [square]).fetchall()
+    return float(found)
+
+
+def test_the_dice_are_fair_and_a_loaded_die_is_found() -> None:
+    seeds = 400 if LONG else 60
+    rejected = sum(p_value(seed, 4) < 0.05 for seed in range(seeds))
+    low, high = (8, 34) if LONG else (0, 9)
+    assert low <= rejected <= high
+    assert all(p_value(seed, 200 if LONG else 20, loaded) < 0.05 for seed in range(20 if LONG else 5))
+
+
+# -- chances to win ---------------------------------------------------------------------------------------------------
+
+
+def sampled(game: Game, log: list[events.AnyEvent], samples: int, seed: int = 0) -> Replayed:
+    return replay(game, log, None, settle="sample", of=OF, samples=samples, seed=seed)
+
+
+def test_sample_is_the_plain_replay_where_nothing_is_a_guess() -> None:
+    for name in ("ten-thousand-evening", "diecimila-evening"):
+        log = load(SAMPLES / f"{name}.jsonl")
+        plain = replay(log.game, log.events, None, of=OF)
+        found = replay(log.game, log.events, None, settle="sample", of=OF, samples=5)
+        assert replace(found.replay, settle="bank") == plain.replay
+        assert found.log == plain.log
+
+
+def test_a_sample_is_a_legal_game_with_chances_that_add_up() -> None:
+    log = load(SAMPLES / "ten-thousand-evening.jsonl")
+    found = replay(log.game, log.events, preset("zilch"), settle="sample", of=OF, samples=30, seed=2)
+    assert found.replay.samples == 30
+    assert sum(one.chance for one in found.replay.chances) == pytest.approx(1)
+    for one in found.replay.chances:
+        assert one.error == pytest.approx(sqrt(one.chance * (1 - one.chance) / 30))
+    assert fold([events.decode(events.encode(event)) for event in found.log]).position.status == "finished"
+    again = replay(log.game, log.events, preset("zilch"), settle="sample", of=OF, samples=30, seed=2)
+    assert again.replay == found.replay
+    divergences = found.replay.divergences
+    assert all("played on with other dice" in one.text for one in divergences if one.guess)
+
+
+def test_the_chance_of_a_cut_game_agrees_with_what_happens() -> None:
+    """Calibration: the sum of squared errors of the forecasts is what it is when the chances are true, in 4 sigma."""
+    games = 500 if LONG else 40
+    samples = 60
+    rules = change(RULES, parse_changes(("target=3000",), RULES))
+    plan = Plan(rules, (("anna", "best"), ("ben", "best")), 21)
+    off = spread = 0.0
+    for number in range(1, games + 1):
+        log, game = play_game(plan, number)
+        cut = log[: 2 + int(Random(number).random() * (len(log) - 2))]
+        found = sampled(fold(cut), cut, samples, number).replay
+        chance = next(one.chance for one in found.chances if one.player == "anna")
+        won = any(game.position.seats[seat].player == "anna" for seat in game.position.winners)
+        off += won - chance
+        spread += chance * (1 - chance) * (1 + 1 / samples) + 0.25 / samples
+    assert abs(off) <= 4 * sqrt(spread)
+
+
+def test_advice_to_win_in_the_last_turn_is_not_advice_for_points() -> None:
+    rules = change(RULES, parse_changes(("target=2000",), RULES))
+    start = events.Start(1, game="g", version=1, players=("a", "b"), rules=rules, origin="table")
+    log: list[events.Event] = [
+        start,
+        events.Bank(2, player="a", points=2000),
+        events.Roll(3, player="b", dice=(1, 1, 1, 2, 3, 4)),
+    ]
+    log.append(events.Keep(4, player="b", dice=(1, 1, 1)))
+    position = fold(log).position
+    found = advice.options(position)
+    assert [one.move for one in found if one.best] == ["roll"]
+    rated = to_win(position, found, 40, 1)
+    assert rated[0].move == "roll"
+    assert next(one.win for one in rated if one.move == "bank") == 0
+
+
+def test_a_bank_that_wins_at_once_is_best() -> None:
+    rules = preset("ten-thousand")
+    start = events.Start(1, game="g", version=1, players=("a", "b"), rules=rules, origin="table")
+    log: list[events.Event] = [start, events.Bank(2, player="a", points=9900), events.Bank(3, player="b", points=50)]
+    log += [events.Roll(4, player="a", dice=(1, 2, 3, 4, 6, 6)), events.Keep(5, player="a", dice=(1,))]
+    position: Position = fold(log).position
+    assert [one.move for one in advice.options(position) if one.best] == ["bank"]
+    assert play(position, next_event(position, strategy("best"), Random(1))).winners == (0,)
+
+
+def test_advice_lists_every_legal_keep_once_with_the_best_first() -> None:
+    log = load(SAMPLES / "ten-thousand-evening.jsonl")
+    position = fold(log.events[:2]).position
+    turn = position.turn
+    assert turn is not None
+    found = advice.options(position)
+    assert {one.dice for one in found} == set(position.table.keeps(tuple(sorted(turn.roll))))
+    assert [one.best for one in found] == [True] + [False] * (len(found) - 1)
+    assert all(found[0].value >= one.value for one in found)
+
+
+# -- sweeps -----------------------------------------------------------------------------------------------------------
+
+
+def evenings() -> list[Log]:
+    return [load(SAMPLES / f"{name}.jsonl") for name in ("ten-thousand-evening", "diecimila-evening")]
+
+
+def test_a_sweep_is_the_replay_under_each_value() -> None:
+    logs = evenings()
+    rules = preset("tiotusen")
+    axis = parse_axis("opening_minimum=0..1000:500")
+    assert axis is not None
+    assert axis.values == ("0", "500", "1000")
+    found = sweep(logs, rules, ("target=8000",), [axis])
+    assert [row.values for row in found.rows] == [{"opening_minimum": value} for value in axis.values]
+    for row, value in zip(found.rows, axis.values, strict=True):
+        changes = parse_changes((f"opening_minimum={value}", "target=8000"), rules)
+        plain = [replay(log.game, log.events, rules, changes=changes, of=OF).replay for log in logs]
+        assert row.same == sum(one.turns.same for one in plain)
+        assert row.guesses == sum(one.guesses for one in plain)
+        assert row.games == row.same_winner + row.other_winner + row.undecided == 2
+        turns = row.same + row.rescored + row.settled + row.never_happened
+        assert turns == sum(seat.turns for log in logs for seat in log.game.position.seats)
+
+
+def test_a_value_that_contradicts_the_rules_is_left_out_by_name() -> None:
+    axis = parse_axis("opening_minimum=0..12000:6000")
+    assert axis is not None
+    found = sweep(evenings(), preset("tiotusen"), (), [axis])
+    assert [row.values["opening_minimum"] for row in found.rows] == ["0", "6000"]
+    assert "opening_minimum=12000" in found.left_out[0]
+
+
+@pytest.mark.parametrize("text", ["target", "target=5..1:1", "target=1..x", "target=0..9:0", "target=1..1000000"])
+def test_a_range_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse_axis(text)
+
+
+def test_strategies_are_told_apart() -> None:
+    assert {strategies.strategy(name).name for name in ("best", "dice:2", "hold:50")} == {"best", "dice:2", "hold:50"}
