@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from tenklog import advice, events, state
 from tenklog.chances import Chances, Choice, Node, node
-from tenklog.dice import MOST, Dice
+from tenklog.dice import MOST, Dice, throws
 from tenklog.errors import UsageError, nearest
 from tenklog.scoring import Table
 from tenklog.state import Position, Turn
@@ -78,8 +78,6 @@ def bank_greedily(position: Position, turn: Turn, rng: Random) -> bool:
 @lru_cache(maxsize=1 << 12)
 def _next_throw(table: Table, at: Node) -> tuple[float, float]:
     """Return the chance that the next throw does not lose the turn, and the points that it adds on average."""
-    from tenklog.dice import throws
-
     throw = Chances.of(table).throw(at)
     gain = sum(throws(dice) * max(one.points for one in choices) for dice, choices in throw.choices.items())
     return 1 - (throw.lost + throw.won) / throw.total, gain / throw.total
@@ -109,7 +107,7 @@ NAMED = {
     "random": Strategy("random", keep_any, bank_any),
 }
 BEST = NAMED["best"]
-_WITH_NUMBER = {"hold": (_hold, 1, 1_000_000, "points"), "dice": (_dice, 2, MOST, "dice")}
+_WITH_NUMBER = {"hold": (_hold, 1, 1_000_000, "points", 350), "dice": (_dice, 2, MOST, "dice", 3)}
 WORDS = "best, greedy, cautious, random, hold:POINTS or dice:LEFT"
 
 
@@ -120,9 +118,9 @@ def strategy(text: str) -> Strategy:
     name, colon, number = text.partition(":")
     if name not in _WITH_NUMBER:
         raise UsageError(f"no strategy {text!r}", nearest(name, [*NAMED, *_WITH_NUMBER]) or WORDS)
-    make, low, high, unit = _WITH_NUMBER[name]
+    make, low, high, unit, such = _WITH_NUMBER[name]
     if not (colon and number.isascii() and number.isdigit() and len(number) <= 7 and low <= int(number) <= high):
-        raise UsageError(f"{text!r} is no strategy", f"{name}:N with {low} to {high} {unit}, such as {name}:{low + 1}")
+        raise UsageError(f"{text!r} is no strategy", f"{name}:N with {low} to {high} {unit}, such as {name}:{such}")
     return make(int(number))
 
 

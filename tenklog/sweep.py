@@ -93,9 +93,8 @@ def sweep(
     Raises UsageError for no axis or more than two, and for a key that does not exist.
     """
     if not 1 <= len(axes) <= 2 or len({axis.key for axis in axes}) < len(axes):
-        raise UsageError(
-            f"{len(axes)} ranges", "one or two settings with a range, such as --set target=5000..10000:500"
-        )
+        right = "one or two settings with a range, such as --set target=5000..10000:500"
+        raise UsageError(f"{len(axes) or 'no'} settings with a range", right)
     rows: list[SweepRow] = []
     left_out = []
     for values in product(*(axis.values for axis in axes)):

@@ -305,6 +305,7 @@ def simulate(
     columns = ("player", "strategy", "games", "wins", "win_rate", "error", "points")
     rows = [row(one) for one in document.players]
     units = {"win_rate": "share", "error": "share", "points": "mean"}
-    text = [visible(f"{document.games} games under {document.rules}, seed {seed}: {document.new} new."), ""]
+    written = "nothing is written" if dry_run else f"{document.new} new"
+    text = [visible(f"{document.games} games under {document.rules}, seed {seed}: {written}."), ""]
     text.append(_table(columns, rows, units))
     emit(Output(document, columns, rows, "\n".join(text), units), form)
