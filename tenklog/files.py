@@ -248,15 +248,14 @@ def _try_lock(fd: int) -> bool:
     return True
 
 
-_CLEAN = b"C" + b"0" * 20
-
-
 class Lock:
     """The kernel lock of one log, held inside `with`; its file is never deleted and dies with nobody.
 
-    The file also keeps the dirty mark: the offset from which on bytes of the log may not have reached the disk. It is
-    set before a write and cleared after its sync, so it outlives a killed writer. It needs no sync itself: a power loss
-    also takes the pages that it speaks of, and what is read afterwards comes from the disk.
+    The file also keeps the mark: the offset up to which the disk holds the log. It is set after a sync, so a log of
+    another size has bytes that a killed writer left, or was changed by somebody else. Where the size would not tell, as
+    after a failed sync, it is 0. The mark needs no sync itself: whatever is read after a power loss comes from the
+    disk, so an old mark, or zeros, can't promise too much then; and no writer adds anything before the mark is the size
+    of the log.
     """
 
     __slots__ = ("_fd", "beside", "log", "path", "timeout")
@@ -308,13 +307,15 @@ class Lock:
             if fd >= 0:
                 os.close(fd)
 
-    def dirty(self) -> int | None:
-        """Return the offset of the dirty mark; None when all is synced. A mark that can't be read is a dirty one."""
+    def dirty(self, size: int) -> int | None:
+        """Return from where on a log of this size may not have reached the disk; None when all of it has."""
         mark = _pread(self._fd, 21, 0)
-        if mark[:1] in (b"", b"C"):
+        # An older mark, `C` for all, says nothing of a size, and so does an empty file.
+        durable = int(mark[1:]) if mark[:1] == b"D" and mark[1:].isdigit() else 0
+        if durable == size:
             return None
-        return int(mark[1:]) if mark[1:].isdigit() else 0
+        return durable if durable < size else 0
 
-    def mark(self, offset: int | None) -> None:
-        """Set the dirty mark, or clear it."""
-        _pwrite(self._fd, _CLEAN if offset is None else b"D%020d" % offset, 0)
+    def mark(self, durable: int) -> None:
+        """Say up to where the disk holds the log."""
+        _pwrite(self._fd, b"D%020d" % durable, 0)

@@ -1,7 +1,7 @@
 """Store: this module appends to logs, begins them and repairs them, and keeps the promises of the log file.
 
 Nothing acknowledged is lost, there is one history, torn tails heal, damage is found and named. A writer takes the lock,
-makes durable what a dead one left, reads and verifies everything, decides on that, and writes what it decided in one
+reads and verifies everything, makes durable what a dead one left, decides on that, and writes what it decided in one
 call; it returns when the disk holds it. A log is never added to while anything in it is unsound.
 """
 
@@ -152,13 +152,13 @@ def _sound(writing: _Writing) -> tuple[Scan, str]:
     Raise DataError, and change nothing, when the log is damaged or not sealed.
     """
     data = files.read(writing.fd)
-    _make_durable(writing, data)
     found = scan(data)
     if found.damage is not None:
         raise damaged(writing.path, found.damage)
     if not found.sealed:
         right = "`tenklog repair --seal`, then it can be written to"
         raise DataError("is not sealed", right, str(writing.path))
+    _make_durable(writing, data)
     if found.torn:
         return _heal(writing, found)
     if not found.ended:
@@ -169,12 +169,12 @@ def _sound(writing: _Writing) -> tuple[Scan, str]:
 
 def _make_durable(writing: _Writing, data: bytes) -> None:
     """Write what a dead writer or a failed sync left behind once more, and sync it."""
-    offset = writing.lock.dirty()
+    offset = writing.lock.dirty(len(data))
     if offset is not None:
         files.rewrite(writing.path, data, offset)
         files.sync(writing.fd)
         files.sync_folder(writing.path.parent)
-        writing.lock.mark(None)
+        writing.lock.mark(len(data))
 
 
 def _heal(writing: _Writing, found: Scan) -> tuple[Scan, str]:
@@ -187,6 +187,7 @@ def _heal(writing: _Writing, found: Scan) -> tuple[Scan, str]:
         files.remove(aside)
         raise
     files.sync(writing.fd)
+    writing.lock.mark(found.size)  # or a line as long as what was cut off would pass for synced
     moved = f"{path}: the last {len(found.torn)} bytes, a torn line, were moved to {aside.name}"
     return replace(found, torn=b""), moved
 
@@ -241,24 +242,24 @@ def _seal(fresh: list[AnyEvent], previous: bytes) -> list[bytes]:
 
 def _write(writing: _Writing, size: int, data: bytes) -> None:
     """Add bytes to a log of this size, and return when the disk holds them."""
-    fd = writing.fd
-    mark = writing.lock.mark
-    mark(size)
     try:
-        files.write(fd, data)
+        files.write(writing.fd, data)
     except OSError as error:
         _take_back(writing, size)
         raise AccessError(f"nothing was recorded: {error.strerror}", "room on the disk", str(writing.path)) from None
+    size += len(data)
     try:
-        files.sync(fd)
-        all_there = files.holds(writing.lock.log, writing.found, size + len(data))
+        files.sync(writing.fd)
+        all_there = files.holds(writing.lock.log, writing.found, size)
     except OSError:
-        _take_back(writing, size)
+        _take_back(writing, size - len(data))
         raise _unknown(writing.path) from None
-    if not all_there:
-        raise _unknown(writing.path)  # somebody wrote without the lock, or put another file in its place
+    if not all_there:  # somebody wrote without the lock, or put another file in its place
+        with suppress(OSError):
+            writing.lock.mark(0)
+        raise _unknown(writing.path)
     try:  # noqa: SIM105
-        mark(None)
+        writing.lock.mark(size)
     except OSError:
         pass
 
@@ -269,8 +270,9 @@ def _unknown(path: Path) -> Busy:
 
 
 def _take_back(writing: _Writing, size: int) -> None:
-    """Cut off what was written last; the dirty mark stays, so whoever writes next makes sure of the rest."""
+    """Cut off what was written last; the disk may hold it all the same until whoever writes next has synced the log."""
     try:
+        writing.lock.mark(0)
         files.truncate(writing.fd, size)
     except OSError:
         raise _unknown(writing.path) from None
@@ -328,14 +330,15 @@ def _whole(path: Path, log: list[AnyEvent]) -> Log:
 
 def _replace(path: Path, held: Lock, lines: list[bytes]) -> None:
     """Give a log these lines, whole and durable; until then whoever looks sees the old file."""
+    data = b"".join([line + b"\n" for line in lines])
     held.mark(0)
-    files.put(path, b"".join([line + b"\n" for line in lines]))
+    files.put(path, data)
     try:
         files.sync_folder(path.parent)
     except OSError:
         raise Busy(f"{path}: it is unknown whether the disk holds the file", "look with `tenklog check`") from None
     with suppress(OSError):
-        held.mark(None)
+        held.mark(len(data))
 
 
 # -- repair -----------------------------------------------------------------------------------------------------------

@@ -229,9 +229,13 @@ def test_a_foreign_writer_without_the_lock_is_noticed(log: Path, monkeypatch: py
 @pytest.mark.parametrize(
     ("mark", "offset"),
     [
-        (b"", None),
-        (b"C" + b"0" * 20, None),
+        (b"D<size>", None),
+        (b"D<more>", 0),
         (b"D%020d" % 99, 99),
+        (b"D%020d" % 0, 0),
+        (b"", 0),
+        (b"C" + b"0" * 20, 0),
+        (b"C<size>", 0),
         (b"D", 0),
         (b"\0" * 21, 0),
         (b"D12\0\0", 0),
@@ -241,6 +245,8 @@ def test_a_foreign_writer_without_the_lock_is_noticed(log: Path, monkeypatch: py
 def test_what_a_dead_writer_left_is_written_once_more_and_a_mark_that_can_not_be_read_counts(
     log: Path, monkeypatch: pytest.MonkeyPatch, mark: bytes, offset: int | None
 ) -> None:
+    size = log.stat().st_size
+    mark = mark.replace(b"<size>", b"%020d" % size).replace(b"<more>", b"%020d" % (size + 1))
     log.with_name(".evening.jsonl.lock").write_bytes(mark)
     rewritten: list[int] = []
     monkeypatch.setattr(files, "rewrite", lambda path, data, offset: rewritten.append(offset))
