@@ -353,6 +353,7 @@ class Policy:
             values.append(both[0])
             rolls.append(both[1])
         plans = []
+        first: dict[int, list[float]] = {}  # by throw: a throw of all dice is the same at the start and when hot
         for number in graph.order:
             at, throw = graph.nodes[number], graph.throws[number]
             ways = [
@@ -362,22 +363,25 @@ class Policy:
             single = [(weight, *options[0]) for weight, options in ways if len(options) == 1]
             several = [(weight, options) for weight, options in ways if len(options) > 1]
             least = _successes_are_worth(self.rules, at.successes)
-            plans.append((at, throw, least, single, several, values[number], rolls[number]))
+            same = first.setdefault(id(throw), rolls[number])
+            plans.append((at, throw, least, single, several, values[number], rolls[number], same))
         for level in range(min(top, levels) - 1, -1, -1):
             points = self._points(level)
-            for at, throw, least, single, several, value, roll in plans:
+            for at, throw, least, single, several, value, roll, same in plans:
                 if points < least:
                     continue
                 posted, forced = (None, False) if at.must_throw else self._bank(points, at)
                 if throw is None:
                     value[level] = float(posted or 0)
                     continue
-                total = float(throw.lost * self._penalty)
-                for weight, later, gain in single:
-                    total += weight * later[level + gain]
-                for weight, options in several:
-                    total += weight * max([later[level + gain] for later, gain in options])
-                roll[level] = now = total / throw.total
+                if same is roll:
+                    total = float(throw.lost * self._penalty)
+                    for weight, later, gain in single:
+                        total += weight * later[level + gain]
+                    for weight, options in several:
+                        total += weight * max([later[level + gain] for later, gain in options])
+                    roll[level] = total / throw.total
+                roll[level] = now = same[level]
                 if posted is not None and (forced or posted > now):
                     now = float(posted)
                 value[level] = now
