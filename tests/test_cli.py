@@ -318,6 +318,39 @@ def test_a_log_can_be_read_from_standard_input(tmp_path: Path) -> None:
 # -- the whole of it --------------------------------------------------------------------------------------------------
 
 
+def test_insight_commands_print_documents_of_their_schemas(shell: Shell, tmp_path: Path) -> None:
+    found = shell.json("odds --rules zilch --opening", "odds")
+    assert found["minimum"] == 500
+    assert found["bank_at"]["6"] is None
+    found = shell.json("advise 115322 --points 350 --rules tiotusen", "advise")
+    assert found["options"][0]["dice"] == [1]
+    assert found["game"] is None
+    found = shell.json("advise -g sample_logs/in-progress.jsonl --goal win --samples 5", "advise")
+    assert all(0 <= one["win"] <= 1 for one in found["options"])
+    found = shell.json("luck sample_logs/ten-thousand-example.jsonl", "luck")
+    kinds = [("luck" in step, "loss" in step) for turn in found["turns"] for step in turn["steps"]]
+    assert set(kinds) == {(True, False), (False, True)}
+    found = shell.json("sweep sample_logs/zilch-evening.jsonl --set target=5000,15000", "sweep")
+    assert [one["values"] for one in found["rows"]] == [{"target": "5000"}, {"target": "15000"}]
+    found = shell.json(
+        "replay sample_logs/zilch-evening.jsonl --rules tiotusen --settle sample --samples 3", "replay"
+    )  # fmt: skip
+    assert found["games"][0]["replays"][0]["samples"] == 3
+    found = shell.json(f"simulate --games 3 --players a=best,b=random --seed 1 --into {tmp_path / 'made'}", "simulate")
+    assert found["new"] == 3
+    assert shell(f"check {min((tmp_path / 'made').iterdir())}") == "1 log is sound.\n"
+
+
+def test_simulated_games_go_into_the_homes_archive_or_another(shell: Shell, tmp_path: Path) -> None:
+    line = "simulate --games 4 --players a=greedy,b=cautious --seed 1"
+    assert shell.json(f"{line} --archive --rules farkle", "simulate")["new"] == 4
+    assert shell.json(f"{line} --rules farkle --archive {tmp_path / 'other'}", "simulate")["new"] == 4
+    assert shell.json(f"{line} --rules farkle --archive", "simulate")["new"] == 0
+    told = json.loads(shell("stats leaderboard --origin simulated --json"))
+    assert sorted(one["player"] for one in told) == ["a", "b"]
+    assert sum(one["wins"] for one in told) == 4
+
+
 def commands() -> list[tuple[str, click.Command]]:
     found = []
     for name in cli.COMMANDS:

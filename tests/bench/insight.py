@@ -1,0 +1,55 @@
+"""What odds and simulation cost: the odds of every preset, and games into an archive.
+
+    python tests/bench/insight.py [--games 500]
+
+The odds are whole processes (limit one second each, the best of three). Games of three players, of whom each plays by
+another strategy, are played and archived by one process (limit 1,000 a second). Exits 1 when a limit is passed.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+
+from tenklog.rules import card_files, preset
+from tenklog.simulate import Plan, into_archive, only_played
+
+ODDS = 1.0
+GAMES = 1_000.0
+
+
+def seconds(*words: str) -> float:
+    """Run a command and return how long it took."""
+    began = perf_counter()
+    subprocess.run([sys.executable, "-m", "tenklog", *words], check=True, capture_output=True)
+    return perf_counter() - began
+
+
+def main() -> int:
+    """Measure, print, and return the exit code."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--games", type=int, default=500)
+    games = parser.parse_args().games
+    good = True
+    for path in card_files():
+        taken = min(seconds("odds", "--rules", path.stem) for _ in range(3))
+        good = good and taken <= ODDS
+        print(f"odds of {path.stem}: {taken:.2f} s (limit {ODDS})")
+    for name in ("farkle-classic", "tiotusen"):
+        plan = Plan(preset(name), (("anna", "best"), ("ben", "hold:350"), ("cara", "greedy")), 1)
+        began = perf_counter()
+        only_played(plan, games)
+        played = games / (perf_counter() - began)
+        with tempfile.TemporaryDirectory() as folder:
+            began = perf_counter()
+            into_archive(Path(folder) / "archive", plan, games)
+            archived = games / (perf_counter() - began)
+        good = good and archived >= GAMES
+        print(f"{name}: {played:.0f} games a second played, {archived:.0f} into an archive (limit {GAMES:.0f})")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
