@@ -5,6 +5,7 @@ choice made is worth less than the best. So start + luck + decisions = points, f
 the turn posts, less `bust_penalty` when it busts. A turn of a score sheet has neither. Idea: GNU Backgammon's analysis.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -15,7 +16,8 @@ from tenklog.chances import Chances, node
 from tenklog.dice import Dice, write
 from tenklog.game import Game, Step, retold
 from tenklog.odds import Policy, best_policy
-from tenklog.state import Position, Turn
+from tenklog.rules import Ruleset
+from tenklog.state import Ended, Position, Turn
 
 BLUNDER = 25.0  # expected points
 
@@ -107,11 +109,11 @@ class _Turn:
         self.aimed = True  # whether points were what it was played for
 
 
-def measured(told: list[Step]) -> list[tuple[int, TurnLuck, bool]]:
+def measured(told: list[Step], players: Sequence[str]) -> list[tuple[int, TurnLuck, bool]]:
     """Return for each turn that ended its seat (from 0), what its steps brought, and whether points were its aim.
 
-    `told` are the standing events with their positions, as `game.retold` gives them. Raises UsageError for rules under
-    which a turn has no value.
+    `told` are the standing events with their positions, as `game.retold` gives them, `players` the names by seat.
+    Raises UsageError for rules under which a turn has no value.
     """
     found = []
     now: _Turn | None = None
@@ -130,19 +132,19 @@ def measured(told: list[Step]) -> list[tuple[int, TurnLuck, bool]]:
         ended = after.ended
         assert ended is not None
         if ended.number:
-            lost = ended.outcome in ("bust", "wiped-out")
-            points = ended.posted - (before.rules.bust_penalty if lost else 0)
-            player = after.seats[ended.turn.seat].player
-            measured_now = now
-            luck = sum(one.luck or 0.0 for one in now.steps) if now else None
-            loss = sum(one.loss or 0.0 for one in now.steps) if now else None
-            row = TurnLuck(
-                ended.number, player, now.start if now else None, luck, loss, points, ended.last,
-                now.steps if now else [],
-            )  # fmt: skip
-            found.append((ended.turn.seat, row, measured_now is not None and measured_now.aimed))
+            found.append((ended.turn.seat, _summed(now, ended, before.rules, players), now is not None and now.aimed))
         now = None
     return found
+
+
+def _summed(now: _Turn | None, ended: Ended, rules: Ruleset, players: Sequence[str]) -> TurnLuck:
+    points = ended.posted - (rules.bust_penalty if ended.outcome in ("bust", "wiped-out") else 0)
+    player = players[ended.turn.seat]
+    if now is None:
+        return TurnLuck(ended.number, player, None, None, None, points, ended.last, [])
+    luck = sum((one.luck or 0.0 for one in now.steps), 0.0)
+    loss = sum((one.loss or 0.0 for one in now.steps), 0.0)
+    return TurnLuck(ended.number, player, now.start, luck, loss, points, ended.last, now.steps)
 
 
 def _begin(position: Position, turn: Turn) -> _Turn:
@@ -212,21 +214,15 @@ def _banked(now: _Turn, event: events.Bank, before: Position, turn: Turn, after:
 def luck(game: Game) -> Luck:
     """Return luck and skill of every player of a game, and of every turn that ended."""
     _, told = retold(game)
-    found = measured(told)
     names = [seat.player for seat in game.position.seats]
+    found = measured(told, names)
     players = [
         _player(name, [(turn, aimed) for seat, turn, aimed in found if seat == number and turn.start is not None])
         for number, name in enumerate(names)
     ]
-    turns = [_renamed(turn, names[seat]) for seat, turn, _ in found]
+    turns = [turn for _, turn, _ in found]
     sheets = sum(turn.start is None for turn in turns)
     return Luck(game.start.game, game.start.rules.name, players, turns, sheets)
-
-
-def _renamed(turn: TurnLuck, player: str) -> TurnLuck:
-    return TurnLuck(
-        turn.turn, player, turn.start, turn.luck, turn.decisions, turn.points, turn.last, turn.steps
-    )  # fmt: skip
 
 
 def _player(player: str, turns: list[tuple[TurnLuck, bool]]) -> PlayerLuck:

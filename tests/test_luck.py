@@ -55,7 +55,8 @@ def test_start_and_luck_and_decisions_are_the_points_of_every_turn() -> None:
         try:
             for _ in range(5):
                 log = random_game(rng, rules)
-                for _, turn, _ in measured(retold(fold(log))[1]):
+                game = fold(log)
+                for _, turn, _ in measured(retold(game)[1], [seat.player for seat in game.position.seats]):
                     if turn.start is None:
                         assert (turn.luck, turn.decisions, turn.steps) == (None, None, [])
                         continue
