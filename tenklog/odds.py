@@ -8,7 +8,7 @@ and nodes (`chances`); it is solved backward from the points above which each be
 from copy import copy
 from functools import lru_cache
 from math import ceil, gcd, inf
-from typing import Any
+from typing import Any, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -162,15 +162,17 @@ class Policy:
 
     def best(self, points: int, choices: tuple[Choice, ...]) -> Choice:
         """Return the best of the choices that `chances` gives; of equal ones most points, most dice, smallest dice."""
-        key = (points, id(choices))  # they are kept by `chances`
-        found: Choice | None = self._found.get(key)
-        if found is None:
-            ranks = {
-                one: (round(self.worth(points, one), 7), one.points, len(one.dice), [-die for die in one.dice])
-                for one in choices
-            }
-            found = self._found[key] = max(choices, key=ranks.__getitem__)
-        return found
+        key = (points, id(choices))  # to hash what they are takes longer than to decide
+        known = self._found.get(key)
+        if known is not None and known[0] is choices:
+            return cast(Choice, known[1])
+        ranks = {
+            one: (round(self.worth(points, one), 7), one.points, len(one.dice), [-die for die in one.dice])
+            for one in choices
+        }
+        best = max(choices, key=ranks.__getitem__)
+        self._found[key] = (choices, best)
+        return best
 
     def bank_at(self, dice_left: int) -> int | None:
         """Return from how many points on to bank with so many dice left, whatever was kept; None when never."""
