@@ -11,7 +11,7 @@ from msgspec import Struct
 from tenklog import events, state
 from tenklog.chances import Chances, Choice, Node, node, thrown
 from tenklog.dice import Dice
-from tenklog.odds import Policy, best_policy
+from tenklog.policy import Policy, best_policy
 from tenklog.state import Position, Turn, with_turn
 from tenklog.turns import play
 
@@ -104,11 +104,7 @@ def wins_after(position: Position, turn: Turn, choice: Choice) -> bool:
 
 
 def best_is_to_bank(position: Position, turn: Turn) -> bool:
-    """Tell whether to bank is the best move of a turn whose dice are kept, or the only one."""
-    if state.must_bank(position, turn):
-        return True
-    if state.bank_ban(position, turn)[0]:
-        return False
+    """Tell whether to bank is the best move of a turn that may bank or go on."""
     return wins_now(position, turn) or policy_of(position, turn).banks(turn.points, node(position.rules, turn))
 
 

@@ -127,9 +127,7 @@ class Chances:
         return Throw(6**at.dice_left, lost, won, choices)
 
     def _keep(self, rolled: Position, dice: Dice) -> Choice:
-        aside = None
-        if self.rules.set_aside == "one-per-combination":
-            aside = rolled.table.asides(dice)[0]  # every other choice leaves as many dice
+        aside = rolled.table.aside(dice)  # every other choice leaves as many dice
         turn = play(rolled, events.Keep(1, player="", dice=dice, aside=aside)).turn
         assert turn is not None
         return Choice(dice, turn.points, node(self.rules, turn))

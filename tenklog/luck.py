@@ -15,7 +15,7 @@ from tenklog.advice import needed, wins_after, wins_now
 from tenklog.chances import Chances, node
 from tenklog.dice import Dice, write
 from tenklog.game import Game, Step, retold
-from tenklog.odds import Policy, best_policy
+from tenklog.policy import Policy, best_policy
 from tenklog.rules import Ruleset
 from tenklog.state import Ended, Position, Turn
 

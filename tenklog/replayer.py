@@ -189,7 +189,7 @@ def _sampled(
     """
     at = len(taken)
     for number, step in enumerate(taken):
-        before = walker.fork(Random(0))  # noqa: S311
+        before = walker.fork()
         try:
             walker.step(step)
         except Stop:

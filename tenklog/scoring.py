@@ -105,6 +105,10 @@ class Table:
             {tuple(sorted(choice)) for parts_ in split for choice in product(*(part.dice for part in parts_))}
         )
 
+    def aside(self, dice: Dice) -> Dice | None:
+        """Return what leaves the table by default for a legal keep; None where that is not to be said."""
+        return self.asides(dice)[0] if self.rules.set_aside == "one-per-combination" else None
+
     def keeps(self, roll: Dice, kept: Dice = (), worth: int = 0) -> Mapping[Dice, int]:
         """Return every legal keep of a roll (ascending) with the points it adds, small keeps first.
 

@@ -115,20 +115,19 @@ def into_archive(
     def chunks(known: dict[str, Known]) -> list[Chunk]:
         return [
             partial(_play_chunk, plan, numbers, frozenset(plan.game_id(number) for number in numbers) & known.keys())
-            for numbers in _parted(games)
+            for numbers in _parted(games, CHUNK_GAMES)
         ]
 
     return archive_chunks(folder, chunks, False, timeout, processes, progress)
 
 
-def _parted(games: int) -> list[range]:
-    return [range(first, min(first + CHUNK_GAMES, games + 1)) for first in range(1, games + 1, CHUNK_GAMES)]
+def _parted(games: int, step: int) -> list[range]:
+    return [range(first, min(first + step, games + 1)) for first in range(1, games + 1, step)]
 
 
 def _shared_out(games: int, processes: int) -> list[range]:
     """Divide game numbers into chunks that keep some processes busy; a few are not worth a process."""
-    step = max(50, min(500, -(-games // processes)))
-    return [range(first, min(first + step, games + 1)) for first in range(1, games + 1, step)]
+    return _parted(games, max(50, min(500, -(-games // processes))))
 
 
 def _write_chunk(folder: Path, plan: Plan, numbers: range) -> list[Outcome]:
@@ -163,9 +162,7 @@ def into_folder(
         files.make_folder(folder)
     chunks = _shared_out(games, processes)
     outcomes: list[Outcome] = []
-    write = partial(_write_chunk, folder, plan)
-    alone = processes == 1 or len(chunks) == 1
-    for made in map(write, chunks) if alone else in_processes(write, chunks, processes, folder):
+    for made in in_processes(partial(_write_chunk, folder, plan), chunks, processes, folder):
         outcomes += made
         progress(len(made))
     outcomes.sort(key=lambda one: one.game)
@@ -188,9 +185,7 @@ def only_played(
     """Play games 1 to N and write nothing."""
     outcomes: list[Outcome] = []
     chunks = _shared_out(games, processes)
-    alone = processes == 1 or len(chunks) == 1
-    play_some = partial(_only_played, plan)
-    for made in map(play_some, chunks) if alone else in_processes(play_some, chunks, processes, Path()):
+    for made in in_processes(partial(_only_played, plan), chunks, processes, Path()):
         outcomes += made
         progress(len(made))
     return outcomes
@@ -299,5 +294,4 @@ def _event(position: Position, turn: Turn, option: Option) -> events.Event:
     if option.move == "bank":
         return events.Bank(1, player=player, points=turn.points)
     dice = option.dice or ()
-    aside = position.table.asides(dice)[0] if position.rules.set_aside == "one-per-combination" else None
-    return events.Keep(1, player=player, dice=dice, aside=aside)
+    return events.Keep(1, player=player, dice=dice, aside=position.table.aside(dice))

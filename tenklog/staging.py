@@ -188,7 +188,13 @@ def _stage_alone(named: tuple[Chunk, Path]) -> Staged:
 
 
 def in_processes(work: Callable[[Item], Made], items: Sequence[Item], processes: int, folder: Path) -> Iterator[Made]:
-    """Do some work on items in some processes, and yield what is made as it is done; `folder` is what they work on."""
+    """Do some work on items in some processes, and yield what is made as it is done; `folder` is what they work on.
+
+    One process, or one item, is worked on here.
+    """
+    if processes == 1 or len(items) <= 1:
+        yield from map(work, items)
+        return
     from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
     from multiprocessing import active_children, get_context
 

@@ -146,8 +146,7 @@ def next_event(position: Position, strategy: Strategy, rng: Random, seq: int = 1
         return events.Bust(seq, player=player)
     if turn.phase == "rolled":
         dice = strategy.keep(position, turn, rng).dice
-        aside = position.table.asides(dice)[0] if position.rules.set_aside == "one-per-combination" else None
-        return events.Keep(seq, player=player, dice=dice, aside=aside)
+        return events.Keep(seq, player=player, dice=dice, aside=position.table.aside(dice))
     if turn.phase == "kept" and (
         state.must_bank(position, turn)
         or (not state.bank_ban(position, turn)[0] and strategy.banks(position, turn, rng))

@@ -73,7 +73,7 @@ class Walker:
         self.found: list[Found] = []
         self.walked: list[Walked] = []
 
-    def fork(self, rng: Random) -> "Walker":
+    def fork(self, rng: Random | None = None) -> "Walker":
         """Return a walker that goes on from here on its own, with its own dice."""
         other = copy(self)
         other.policy, other.rng = "sample", rng

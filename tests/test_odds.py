@@ -15,7 +15,8 @@ from tenklog import events
 from tenklog.chances import Chances, Node
 from tenklog.dice import Dice, contains
 from tenklog.errors import UsageError
-from tenklog.odds import Policy, best_policy, dice_odds, fraction, odds
+from tenklog.odds import dice_odds, fraction, odds
+from tenklog.policy import Policy, best_policy
 from tenklog.rules import Ruleset, card_files, change, parse_changes, preset
 from tenklog.scoring import Table
 from tenklog.state import Ended, Position, Seat, Turn

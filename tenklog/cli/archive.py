@@ -16,6 +16,7 @@ from tenklog.cli.common import (
     output_options,
     progress_bar,
     remark,
+    typed,
 )
 from tenklog.errors import Conflict, UsageError
 from tenklog.projections import row
@@ -80,8 +81,7 @@ def archive(
 
 def _from_option(game: str | None) -> tuple[str, ...]:
     """Return the game of `-g`; one that the environment names is for commands about one game."""
-    source = click.get_current_context().get_parameter_source("game")
-    return (game,) if game is not None and source == click.core.ParameterSource.COMMANDLINE else ()
+    return (game,) if game is not None and typed("game") else ()
 
 
 def _count(outcomes: "list[Outcome]", dry_run: bool) -> str:

@@ -183,16 +183,33 @@ def ruleset(name: str, sets: tuple[str, ...] = ()) -> "Ruleset":
     return change(rules, parse_changes(sets, rules)) if sets else rules
 
 
+def rules_here(name: str | None, sets: tuple[str, ...] = ()) -> "Ruleset":
+    """Return the ruleset that is named, else that of the current game, else tiotusen; with settings changed."""
+    place = home()
+    if name is not None or place.current_id() is None:
+        return ruleset(name or "tiotusen", sets)
+    from tenklog import reading
+    from tenklog.rules import change, parse_changes
+
+    rules = reading.read(place.current()).game.position.rules
+    return change(rules, parse_changes(sets, rules)) if sets else rules
+
+
 def find(game: str | None) -> "Path":
     """Return the path of a game's log: the one named, or the current one."""
     place = home()
     return place.find(game) if game is not None else place.current()
 
 
+def typed(option: str) -> bool:
+    """Tell whether an option stands on the command line, rather than in the environment."""
+    source = click.get_current_context().get_parameter_source(option)
+    return source == click.core.ParameterSource.COMMANDLINE
+
+
 def one_of(given: str | None, game: str | None) -> str | None:
     """Return the game that the argument or `-g` names; raise UsageError when they name two."""
-    source = click.get_current_context().get_parameter_source("game")
-    if given is not None and game not in (None, given) and source == click.core.ParameterSource.COMMANDLINE:
+    if given is not None and game not in (None, given) and typed("game"):
         raise UsageError(f"{given} and -g {game} name two games", "one of them")
     return given if given is not None else game
 

@@ -17,8 +17,10 @@ from tenklog.cli.common import (
     one_of,
     output_options,
     progress_bar,
+    rules_here,
     rules_option,
     ruleset,
+    typed,
     whole,
 )
 from tenklog.errors import UsageError
@@ -49,7 +51,6 @@ def odds(name: str | None, sets: tuple[str, ...], opening: bool, form: Format) -
     Without --rules, by the rules of the current game.
     """
     from tenklog import odds as exact
-    from tenklog.cli.rules import rules_here
 
     found = exact.odds(rules_here(name, sets), opening)
     rows: list[dict[str, object]] = [row(one) | {"bank_at": found.bank_at[str(one.dice)]} for one in found.dice]
@@ -101,12 +102,9 @@ def advise(
 
     position: Position
     if faces:
-        from tenklog.cli.rules import rules_here
-
         if goal == "win":
             raise UsageError("--goal win for dice without a game", "a game in progress, without DICE")
-        source = click.get_current_context().get_parameter_source("game")
-        if game is not None and source == click.core.ParameterSource.COMMANDLINE:
+        if game is not None and typed("game"):
             raise UsageError("DICE and -g GAME", "one of them: in a game, advise is about its own roll")
         position = _thrown(rules_here(name, sets), dice.parse(" ".join(faces)), held, kept, opening)
         of = player = None

@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 
 from tenklog import cards, dice
-from tenklog.cli.common import command, emit, home, output_options, remark, rules_option, ruleset
+from tenklog.cli.common import command, emit, home, output_options, remark, rules_here, rules_option, ruleset
 from tenklog.errors import TenklogError
 from tenklog.projections import row
 from tenklog.render import Format, Output, visible
-from tenklog.rules import Ruleset, card, card_files, change, differences, parse_changes, read_card, shown, write_toml
+from tenklog.rules import card, card_files, differences, read_card, shown, write_toml
 
 
 @click.group("rules", context_settings={"help_option_names": ["-h", "--help"]})
@@ -135,14 +135,3 @@ def score(faces: tuple[str, ...], name: str | None, sets: tuple[str, ...], form:
         keeps = ", ".join(f"{dice.write(one.dice)} ({one.points})" for one in found.keeps)
         text = f"{dice.write(found.dice)} under {found.rules}: at best {found.best.points} = {why}\nKeeps: {keeps}"
     emit(Output(found, ("dice", "points"), rows, visible_lines(text)), form)
-
-
-def rules_here(name: str | None, sets: tuple[str, ...]) -> Ruleset:
-    """Return the ruleset that is named, else that of the current game, else tiotusen; with settings changed."""
-    from tenklog import store
-
-    place = home()
-    if name is not None or place.current_id() is None:
-        return ruleset(name or "tiotusen", sets)
-    rules_ = store.read(place.current()).game.position.rules
-    return change(rules_, parse_changes(sets, rules_)) if sets else rules_
