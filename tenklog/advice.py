@@ -22,8 +22,8 @@ class Option(Struct, frozen=True):
     """A legal move. `points` and `dice_left` are those of the turn after it, `value` the expected points of the turn.
 
     `rolling` is the value of the next throw after it and `bust` its chance to lose the turn, `banking` what a bank
-    after it posts: null where that is illegal. With the goal `win`, `win` is the estimated chance to win the game and
-    `error` its standard error.
+    after it posts: null where that is illegal; `wins` tells that this bank wins the game at once. With the goal `win`,
+    `win` is the estimated chance to win the game and `error` its standard error.
     """
 
     move: Move
@@ -35,6 +35,7 @@ class Option(Struct, frozen=True):
     banking: int | None
     bust: float | None
     best: bool
+    wins: bool = False
     win: float | None = None
     error: float | None = None
 
@@ -146,9 +147,8 @@ def options(position: Position) -> list[Option]:
             found.append(_option(position, turn, policy, "roll", turn.points, at, None, best_move == "roll"))
         if "bank" in moves:
             posted = state.worth_banking(position, turn, turn.points)[0]
-            found.append(
-                Option("bank", None, turn.points, None, float(posted), None, posted, None, best_move == "bank")
-            )
+            best, wins = best_move == "bank", wins_now(position, turn)
+            found.append(Option("bank", None, turn.points, None, float(posted), None, posted, None, best, wins))
     return sorted(found, key=lambda one: (not one.best, -one.value, -one.points))
 
 
@@ -171,4 +171,5 @@ def _option(
         banking=state.worth_banking(there, after, points)[0] if may_bank else None,
         bust=throw.lost / throw.total if may_roll else None,
         best=best,
+        wins=may_bank and wins_now(there, after),
     )

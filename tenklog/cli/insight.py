@@ -187,10 +187,15 @@ def _move(option: "Option") -> str:
     if option.move == "keep":
         after = ""
         if option.rolling is not None or option.banking is not None:
-            on = option.banking is None or (option.rolling is not None and option.value > option.banking + 1e-9)
-            after = f", then roll {option.dice_left} dice" if on else f", then bank {option.points}"
+            further = option.rolling is not None and option.value > (option.banking or 0) + 1e-9
+            on = option.banking is None or (further and not option.wins)
+            after = f", then roll {option.dice_left} dice" if on else f", then {_banked(option)}"
         return f"keep {dice.write(option.dice or ())}{after}".replace("roll 1 dice", "roll 1 die")
-    return {"roll": "roll on", "bank": f"bank {option.points}", "steal": "steal the dice"}[option.move]
+    return {"roll": "roll on", "bank": _banked(option), "steal": "steal the dice"}[option.move]
+
+
+def _banked(option: "Option") -> str:
+    return f"bank {option.points}" + (", which wins" if option.wins else "")
 
 
 @command("luck", example="tenklog luck sample_logs/ten-thousand-evening.jsonl")
