@@ -147,8 +147,10 @@ def options(position: Position) -> list[Option]:
             found.append(_option(position, turn, policy, "roll", turn.points, at, None, best_move == "roll"))
         if "bank" in moves:
             posted = state.worth_banking(position, turn, turn.points)[0]
-            best, wins = best_move == "bank", wins_now(position, turn)
-            found.append(Option("bank", None, turn.points, None, float(posted), None, posted, None, best, wins))
+            wins = wins_now(position, turn)
+            found.append(
+                Option("bank", None, turn.points, None, float(posted), None, posted, None, best_move == "bank", wins)
+            )
     return sorted(found, key=lambda one: (not one.best, -one.value, -one.points))
 
 

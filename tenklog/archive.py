@@ -254,18 +254,23 @@ def connect(threads: int | None = None) -> "DuckDBPyConnection":
     return con
 
 
-def source(where: Path | Mapping[str, Path], manifest: Manifest, table: str) -> str:
-    """Return the SQL that reads a table's live files, in a folder or by name elsewhere; no row when there are none."""
+def source(where: Path | Mapping[str, Path], manifest: Manifest, table: str, named: bool = False) -> str:
+    """Return the SQL that reads a table's live files, in a folder or by name elsewhere; no row when there are none.
+
+    With `named`, the column `filename` says from which file a row is.
+    """
     found = (where / file.name if isinstance(where, Path) else where.get(file.name) for file in manifest.live(table))
     paths = ", ".join(quoted(path) for path in found if path is not None)
+    options = ", filename = true" if named else ""
     if paths and all(part.columns == COLUMNS for part in manifest.parts):
-        return f"SELECT * FROM read_parquet([{paths}])"
+        return f"SELECT * FROM read_parquet([{paths}]{options})"
     # Columns that an older tenklog did not write are null.
+    options += ", union_by_name = true"
     columns = ", ".join(f'NULL::{column.type} AS "{column.name}"' for column in TABLES[table])
     empty = f"SELECT * FROM (SELECT {columns} WHERE false)"
     if not paths:
         return empty
-    return f"SELECT * FROM ({empty} UNION ALL BY NAME SELECT * FROM read_parquet([{paths}], union_by_name = true))"
+    return f"SELECT * FROM ({empty} UNION ALL BY NAME SELECT * FROM read_parquet([{paths}]{options}))"
 
 
 # -- logs again -------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from tenklog import archive, files
 from tenklog.archive import File, Manifest, Part
 from tenklog.errors import DataError
 from tenklog.staging import Chunk, Known, Outcome, Staged, part_of, read_chunk, stage_all, take, write_part
-from tenklog.tables import TABLES, quoted
+from tenklog.tables import TABLES
 
 CHUNK_GAMES = 2_000  # also the most of a merged part
 CHUNK_BYTES = 32 << 20  # of logs; DuckDB takes eight times as much memory to write their rows
@@ -32,12 +32,14 @@ def archive_logs(
     *,
     dry_run: bool = False,
     rebuild: bool = False,
+    luck: bool = False,
     timeout: float = 10.0,
     processes: int = 1,
     progress: Callable[[int], object] = lambda count: None,
 ) -> list[Outcome]:
     """Put the finished and abandoned games among some logs into an archive; return what became of each log.
 
+    With `luck`, say of each of them what was luck and what skill, of those that are there already too.
     `progress` is told of every few logs that are done. Raise Busy when another archiver holds the lock, DataError when
     the archive itself is damaged, AccessError when it can't be written to.
     """
@@ -48,7 +50,7 @@ def archive_logs(
         known = {} if rebuild else before
         outcomes = []
         for path in unique:
-            outcomes.append(take(path, known.get(path.stem))[0])
+            outcomes.append(take(path, known.get(path.stem), luck)[0])
             progress(1)
         if rebuild:
             _refuse_loss(folder, before, outcomes)
@@ -56,7 +58,7 @@ def archive_logs(
     chunks = _chunks(unique)
 
     def read(known: dict[str, Known]) -> list[Chunk]:
-        return [partial(read_chunk, chunk, part_of(known, chunk)) for chunk in chunks]
+        return [partial(read_chunk, chunk, part_of(known, chunk), luck) for chunk in chunks]
 
     return archive_chunks(folder, read, rebuild, timeout, processes, progress) + twins
 
@@ -139,10 +141,9 @@ def _chunks(paths: Sequence[Path]) -> list[list[Path]]:
 def _known(folder: Path, manifest: Manifest) -> dict[str, Known]:
     if not manifest.parts:
         return {}
-    paths = ", ".join(quoted(folder / file.name) for file in manifest.live("games"))
-    columns = "game, digest, first_h, seq, h, parse_filename(filename)"
+    columns = "game, digest, first_h, seq, h, measured IS true, parse_filename(filename)"
     con = archive.connect()
-    found = con.execute(f"SELECT {columns} FROM read_parquet([{paths}], filename = true)").fetchall()
+    found = con.execute(f"SELECT {columns} FROM ({archive.source(folder, manifest, 'games', named=True)})").fetchall()
     con.close()
     return {game: Known(*one) for game, *one in found}
 
@@ -177,7 +178,7 @@ class _Writer:
         """Add the part of a chunk, and in the same commit take the games that it replaces out of their parts."""
         gone: dict[str, list[str]] = {}
         for outcome in staged.outcomes:
-            if outcome.result in ("superseded", "removed"):
+            if outcome.result in ("measured", "superseded", "removed"):
                 gone.setdefault(known[outcome.game].part, []).append(outcome.game)
         if not gone and not staged.games:
             return

@@ -41,7 +41,8 @@ def _bars(title: str, heights: list[list[float]], labels: list[str], series: lis
     drawn = [one[::-1] for one in heights[::-1]]
     places = list(range(1, len(labels) + 1))
     figure.draw(figure.bar(places, drawn if len(series) > 1 else drawn[0], marker=signs[::-1], orientation="h"))
-    figure.ruler("x").lim(0, max(*map(max, heights), 1e-9))
+    least, most = min(0.0, *map(min, heights)), max(0.0, *map(max, heights))
+    figure.ruler("x").lim(least, most if most > least else 1e-9)
     figure.ruler("y").ticks(places, labels[::-1])
     legend = "   ".join(f"{sign} {name}" for sign, name in zip(signs, series, strict=True))
     return f"{title}\n{_text(figure)}\n{about}: {legend}"

@@ -205,9 +205,9 @@ def _decide(now: _Turn, seq: int, kind: Literal["go-on", "bank"], before: Positi
 
 def _banked(now: _Turn, event: events.Bank, before: Position, turn: Turn, after: Position) -> None:
     assert after.ended is not None
-    if turn.phase == "kept":
+    if not event.settled:
         _decide(now, event.seq, "bank", before, turn, float(after.ended.posted))
-    else:  # a settled bank in the middle of a roll
+    else:  # what ends a turn of a replay was nobody's decision
         now.steps.append(LuckStep(event.seq, "bank", None, loss=after.ended.posted - now.value))
 
 

@@ -17,10 +17,11 @@ from msgspec.structs import astuple
 from tenklog import events
 from tenklog.chances import losing_throws
 from tenklog.dice import Dice
-from tenklog.errors import DataError
+from tenklog.errors import DataError, UsageError
 from tenklog.events import digest
 from tenklog.game import Step, retold
 from tenklog.lines import Scan
+from tenklog.luck import measured
 from tenklog.projections import names, standings
 from tenklog.reading import Log
 from tenklog.rules import DEFAULTS
@@ -34,8 +35,11 @@ _encode = json.Encoder().encode
 PLAIN: tuple[type[events.Event], ...] = (events.Roll, events.Keep, events.Bank, events.Bust)
 
 
-def rows(log: Log, found: Scan, data: bytes) -> dict[str, bytes]:
-    """Return the rows of a log as JSON Lines, by table; `data` are the bytes that were found to be the log."""
+def rows(log: Log, found: Scan, data: bytes, luck: bool = False) -> dict[str, bytes]:
+    """Return the rows of a log as JSON Lines, by table; `data` are the bytes that were found to be the log.
+
+    With `luck`, those of turns and rolls say what was luck and what skill, which takes as long as all the rest or more.
+    """
     game = log.game
     position, start = game.position, game.start
     agreed, told = retold(game)
@@ -67,13 +71,15 @@ def rows(log: Log, found: Scan, data: bytes) -> dict[str, bytes]:
         "first_h": first_hash(found),
         "sealed": log.sealed,
         "digest": digest(data),
+        "measured": luck,
     }
     turns, rolls = _turns_and_rolls(told, ended, players)
+    of_luck = _luck(told, ended, rolls, players) if luck else {}
     return {
         "games": _encode(record) + b"\n",
         "seats": _listed("seats", of_game, _seats(position, players, over)),
-        "turns": _listed("turns", of_game, turns),
-        "rolls": _listed("rolls", of_game, rolls),
+        "turns": _listed("turns", of_game, turns, of_luck.get("turns", ())),
+        "rolls": _listed("rolls", of_game, list(map(astuple, rolls)), of_luck.get("rolls", ())),
         "events": _events(start.game, log, found),
     }
 
@@ -85,12 +91,18 @@ def first_hash(found: Scan) -> str:
     return events.link(events.ZEROS, events.encode(found.events[0])[:-1]).decode()
 
 
-def _listed(table: str, of_game: dict[str, Any], rows: Sequence[tuple[Any, ...]]) -> bytes:
-    """Return the rows of a game's table as one line of JSON: what the game gives, and a list for each other column."""
+def _listed(
+    table: str, of_game: dict[str, Any], rows: Sequence[tuple[Any, ...]], more: Sequence[tuple[Any, ...]] = ()
+) -> bytes:
+    """Return the rows of a game's table as one line of JSON: what the game gives, and a list for each other column.
+
+    The last columns of a row come from `more`; without it they are left out, and DuckDB reads null.
+    """
     if not rows:
         return b""
     listed = [column.name for column in TABLES[table] if column.name not in of_game]
-    return _encode(of_game | dict(zip(listed, zip(*rows, strict=True), strict=True))) + b"\n"
+    columns = [*zip(*rows, strict=True), *zip(*more, strict=True)]
+    return _encode(of_game | dict(zip(listed, columns, strict=False))) + b"\n"
 
 
 def _seats(position: Position, players: list[str], over: bool) -> list[tuple[Any, ...]]:
@@ -135,7 +147,7 @@ class _Roll(Struct, gc=False):
 
 def _turns_and_rolls(
     told: list[Step], ended: list[Ended], players: list[str]
-) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+) -> tuple[list[tuple[Any, ...]], list[_Roll]]:
     """Return the rows of `turns` and of `rolls`, but for what the game gives."""
     turns: list[tuple[Any, ...]] = []
     rolls: list[_Roll] = []
@@ -189,7 +201,30 @@ def _turns_and_rolls(
         number += done.number > 0
         begun, first, hot, roll, came = len(rolls), 0, 0, None, after
     _drop(rolls[begun:])
-    return turns, list(map(astuple, rolls))
+    return turns, rolls
+
+
+def _luck(told: list[Step], ended: list[Ended], rolls: list[_Roll], players: list[str]) -> dict[str, list[Any]]:
+    """Return the last columns of `turns` and `rolls`: what was luck and what skill, null where that can't be said."""
+    try:
+        found = measured(told, players)
+    except UsageError:
+        return {}  # under these rules a turn has no value
+    turns = {turn.turn: (turn.start, turn.luck, turn.decisions, aimed) for _, turn, aimed in found if turn.steps}
+    of_rolls: dict[int, list[Any]] = {}
+    for _, turn, _ in found:
+        of_roll: list[Any] = []
+        for step in turn.steps:
+            if step.kind == "roll":
+                of_roll = of_rolls[step.seq] = [step.luck, None, None, None]
+            elif step.kind == "keep":
+                of_roll[1:3] = step.real, step.loss
+            elif of_roll:
+                of_roll[3] = step.loss
+    return {
+        "turns": [turns.get(one.number, (None,) * 4) for one in ended],
+        "rolls": [of_rolls.get(roll.seq, (None,) * 4) for roll in rolls],
+    }
 
 
 def _new_roll(event: events.Roll, position: Position, turn: Turn, number: int, players: list[str]) -> _Roll:

@@ -94,11 +94,11 @@ def _outcome(log: Log, file: str, there: bool) -> Simulated:
     return Simulated(log.start.game, file, "already" if there else "archived", "", winners, totals)
 
 
-def _play_chunk(plan: Plan, numbers: range, known: frozenset[str]) -> Taken:
+def _play_chunk(plan: Plan, numbers: range, known: frozenset[str], luck: bool) -> Taken:
     for number in numbers:
         log, found, data = sealed(plan, number)
         there = log.start.game in known
-        yield _outcome(log, str(log.path), there), {} if there else rows(log, found, data)
+        yield _outcome(log, str(log.path), there), {} if there else rows(log, found, data, luck)
 
 
 def into_archive(
@@ -106,15 +106,16 @@ def into_archive(
     plan: Plan,
     games: int,
     *,
+    luck: bool = False,
     timeout: float = 10.0,
     processes: int = 1,
     progress: Callable[[int], object] = lambda count: None,
 ) -> list[Outcome]:
-    """Play games 1 to N straight into an archive; those that it has already are not played again."""
+    """Play games 1 to N straight into an archive; those that it has already stay as they are."""
 
     def chunks(known: dict[str, Known]) -> list[Chunk]:
         return [
-            partial(_play_chunk, plan, numbers, frozenset(plan.game_id(number) for number in numbers) & known.keys())
+            partial(_play_chunk, plan, numbers, frozenset(map(plan.game_id, numbers)) & known.keys(), luck)
             for numbers in _parted(games, CHUNK_GAMES)
         ]
 

@@ -23,11 +23,13 @@ from tenklog.tables import RowFiles, sql_text
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-Result = Literal["archived", "already", "superseded", "removed", "skipped", "failed"]
+Result = Literal["archived", "already", "measured", "superseded", "removed", "skipped", "failed"]
 
 
 class Outcome(Struct, frozen=True):
-    """What became of a log: `removed` was archived and goes on again, `skipped` is not over, `failed` is unreadable."""
+    """What became of a log: `measured` was archived without its luck, `removed` was archived and goes on again,
+    `skipped` is not over, `failed` is unreadable.
+    """  # noqa: D205
 
     game: str
     file: str
@@ -36,12 +38,15 @@ class Outcome(Struct, frozen=True):
 
 
 class Known(Struct, frozen=True):
-    """An archived game: what identifies its bytes, first line and head, and the part it is in (its `games` file)."""
+    """An archived game: what identifies its bytes, first line and head, whether its luck is known, and the part that
+    it is in (its `games` file).
+    """  # noqa: D205
 
     digest: str
     first_h: str
     seq: int
     h: str
+    measured: bool
     part: str
 
 
@@ -97,19 +102,26 @@ def stage(taken: Taken, prefix: Path, threads: int | None, progress: Callable[[i
     return Staged(outcomes, games, written)
 
 
-def read_chunk(paths: Sequence[Path], known: dict[str, Known]) -> Taken:
+def read_chunk(paths: Sequence[Path], known: dict[str, Known], luck: bool) -> Taken:
     """Read a chunk of logs."""
     for path in paths:
-        yield take(path, known.get(path.stem))
+        yield take(path, known.get(path.stem), luck)
 
 
-def take(path: Path, known: Known | None) -> tuple[Outcome, dict[str, bytes]]:
-    """Read a log; return what becomes of it, and its rows when they are new."""
+def take(path: Path, known: Known | None, luck: bool = False) -> tuple[Outcome, dict[str, bytes]]:
+    """Read a log; return what becomes of it, and its rows when they are new, or its luck is asked for and is not known.
+
+    The luck of a game that was measured is measured again when it goes on.
+    """
     game, file = path.stem, str(path)
+    same = False
     try:
         data = reading.read_bytes(path)
-        if known is not None and known.digest == digest(data):
-            return Outcome(game, file, "already", ""), {}
+        if known is not None:
+            same = known.digest == digest(data)
+            if same and (known.measured or not luck):
+                return Outcome(game, file, "already", ""), {}
+            luck = luck or known.measured
         found = scan(data)
         log = reading.log_of(path, found)
         if path.name != f"{log.start.game}.jsonl":
@@ -121,10 +133,10 @@ def take(path: Path, known: Known | None) -> tuple[Outcome, dict[str, bytes]]:
         status = log.game.position.status
         if status not in ("finished", "abandoned"):
             return Outcome(game, file, "skipped" if known is None else "removed", f"it is {status}"), {}
-        made = rows(log, found, data)
+        made = rows(log, found, data, luck)
     except TenklogError as error:
         return Outcome(game, file, "failed", str(error)), {}
-    return Outcome(game, file, "archived" if known is None else "superseded", ""), made
+    return Outcome(game, file, "archived" if known is None else "measured" if same else "superseded", ""), made
 
 
 def _check_goes_on(found: Scan, known: Known, game: str, file: str) -> None:

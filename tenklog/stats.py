@@ -72,6 +72,7 @@ class Report(Struct, frozen=True):
     sql: str
     chart: tuple[str, ...] = ()
     tall: bool = False
+    luck: bool = False  # whether it is about games whose luck is measured
     own: bool = False  # of the user, and run under the lock-down of `query`
 
 
@@ -127,7 +128,7 @@ def read_report(path: Path, own: bool = False) -> Report:
         text = data.decode()
     except UnicodeDecodeError:
         raise DataError("is not UTF-8 text", "a report in UTF-8", str(path)) from None
-    title, about, tall = path.stem, "", False
+    title, about, tall, luck = path.stem, "", False, False
     chart: tuple[str, ...] = ()
     columns: list[ReportColumn] = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -143,12 +144,14 @@ def read_report(path: Path, own: bool = False) -> Report:
             chart = tuple(rest.split())
         elif words == ["layout"]:
             tall = rest == "tall"
+        elif words == ["needs"]:
+            luck = rest == "luck"
         elif len(words) == 2 and words[1] in UNITS and colon:
             columns.append(ReportColumn(words[0], words[1], rest))
         elif not own:
-            right = f"title, about, chart, layout, or a column's name and unit ({', '.join(UNITS)})"
+            right = f"title, about, chart, layout, needs, or a column's name and unit ({', '.join(UNITS)})"
             raise DataError(f"has the line {line!r}", right, f"{path}:{number}")
-    return Report(path.stem, title, about, tuple(columns), text, chart, tall, own)
+    return Report(path.stem, title, about, tuple(columns), text, chart, tall, luck, own)
 
 
 # -- the tables, filtered ---------------------------------------------------------------------------------------------
@@ -286,7 +289,13 @@ def run(
     logs: Sequence[Path] = (),
 ) -> Answer:
     """Run one of our reports over an archive and some logs, the archive's parts read where they lie."""
-    return over(folder, filters, people, logs, lambda con: answer(con.execute(report.sql)))
+    return over(folder, filters, people, logs, lambda con: answer(con.execute(report.sql)), luck=report.luck)
+
+
+def unmeasured(folder: Path, filters: Filters, people: dict[str, str] | None = None) -> int:
+    """Count the games that a report about luck has to leave out because nobody has worked their luck out."""
+    sql = "SELECT count(*) FROM games WHERE measured IS NOT true AND chosen_game(players)"
+    return int(over(folder, filters, people, (), lambda con: answer(con.execute(sql))).rows[0][0])
 
 
 Copies = Mapping[str, Path]
@@ -300,18 +309,19 @@ def over(
     asking: Callable[["DuckDBPyConnection"], Answer],
     tables: Sequence[str] = tuple(TABLES),
     copied: Callable[[Manifest], AbstractContextManager[Copies]] | None = None,
+    luck: bool = False,
 ) -> Answer:
     """Ask a connection with the filtered tables of an archive and some logs; see `archive.consult`.
 
     With `copied`, the files of `tables` are read from copies by name, or loaded into memory when there are no copies,
-    and the other tables are empty.
+    and the other tables are empty. With `luck`, that of the logs is worked out.
     """
 
     def question(manifest: Manifest) -> Answer:
         con = archive.connect()
         try:
             con.execute("CREATE SCHEMA source")
-            added = _load_logs(con, logs)
+            added = _load_logs(con, logs, luck)
             with nullcontext() if copied is None else copied(manifest) as copies:
                 if copied is not None and not copies:
                     _load_parts(con, folder, manifest, tables)
@@ -334,7 +344,7 @@ def _load_parts(con: "DuckDBPyConnection", folder: Path, manifest: Manifest, tab
         con.execute(f"CREATE TABLE source.loaded_{table} AS {select}")
 
 
-def _load_logs(con: "DuckDBPyConnection", logs: Sequence[Path]) -> dict[str, str]:
+def _load_logs(con: "DuckDBPyConnection", logs: Sequence[Path], luck: bool) -> dict[str, str]:
     """Load logs into tables; return the SQL that adds them to the archived games, in place of those of the same id."""
     if not logs:
         return {}
@@ -348,7 +358,7 @@ def _load_logs(con: "DuckDBPyConnection", logs: Sequence[Path]) -> dict[str, str
             for path in dict.fromkeys(logs):
                 data = reading.read_bytes(path)
                 found = scan(data)
-                fresh.add(rows(reading.log_of(path, found, named=False), found, data))
+                fresh.add(rows(reading.log_of(path, found, named=False), found, data, luck))
         for table in TABLES:
             con.execute(f"CREATE TABLE source.added_{table} AS {fresh.select(table)}")
     newer = "WHERE game NOT IN (SELECT game FROM source.added_games)"

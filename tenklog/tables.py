@@ -49,6 +49,22 @@ _OF_SEAT = (
     Column("player", "VARCHAR", "who sits there, by the name at the end of the game"),
 )
 
+# In expected points; null in a game that is not measured, on a score sheet, and where rules give a turn no value.
+OF_LUCK = {
+    "turns": (
+        Column("start", "DOUBLE", "what the turn was worth at its start, best played, points; null if not measured"),
+        Column("luck", "DOUBLE", "what its rolls changed in that, points; null if not measured"),
+        Column("decisions", "DOUBLE", "what its decisions lost, points, 0 or less; null if not measured"),
+        Column("aimed", "BOOLEAN", "whether it was played for points: nobody to catch, no win at hand; or null"),
+    ),
+    "rolls": (
+        Column("luck", "DOUBLE", "what it changed in the value of the turn, points; null if not measured"),
+        Column("keep_free", "BOOLEAN", "whether other dice could have been kept; null for none kept, or not measured"),
+        Column("keep_loss", "DOUBLE", "what the dice kept are worth less than the best, points, 0 or less; or null"),
+        Column("decision_loss", "DOUBLE", "what its decision is worth less than the other, points, 0 or less; or null"),
+    ),
+}
+
 TABLES: dict[str, tuple[Column, ...]] = {
     "games": (
         *OF_GAME,
@@ -70,6 +86,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("first_h", "VARCHAR", "the hash of the first line: another game has another one"),
         Column("sealed", "BOOLEAN", "whether the log's lines carry hashes"),
         Column("digest", "VARCHAR", "BLAKE2b-128 of all bytes of the log file"),
+        Column("measured", "BOOLEAN", "whether luck and skill were worked out (`archive --luck`)"),
     ),
     "seats": (
         *OF_GAME,
@@ -110,6 +127,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("first_seq", "INTEGER", "its first event"),
         Column("last_seq", "INTEGER", "the event that ended it"),
         Column("time", "TIMESTAMP", "when it ended, UTC"),
+        *OF_LUCK["turns"],
     ),
     "rolls": (
         *OF_GAME,
@@ -132,6 +150,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("free", "BOOLEAN", "whether both were legal; null where there was no decision"),
         Column("bust_chance", "DOUBLE", "the exact chance of this throw to bust before it was thrown, 0 to 1"),
         Column("by_tool", "BOOLEAN", "whether tenklog threw the dice"),
+        *OF_LUCK["rolls"],
     ),
     "events": (
         Column("game", "VARCHAR", "the id of the game"),

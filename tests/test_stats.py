@@ -14,7 +14,7 @@ import duckdb
 import pytest
 from msgspec.structs import replace
 
-from tenklog import archiving, cli, events, rules, stats, store
+from tenklog import archiving, charts, cli, events, rules, stats, store
 from tenklog.decider import Abandon, Bank, Command, Keep, Roll, draft
 from tenklog.errors import DataError, UsageError
 from tenklog.game import fold
@@ -62,7 +62,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         seats = tuple(names[(number * 2 + step) % len(names)] for step in range(4))
         store.write_log(folder / "games" / f"game-{number}.jsonl", played(f"game-{number}", seats, number))
     logs = sorted((folder / "games").glob("*.jsonl"))
-    found = archiving.archive_logs(folder / "archive", logs)
+    found = archiving.archive_logs(folder / "archive", logs, luck=True)
     assert {one.result for one in found} == {"archived"}
     return folder
 
@@ -215,6 +215,22 @@ def test_games_are_chosen_by_time_number_origin_and_rules(tmp_path: Path, capsys
     assert len(json.loads(shell("stats", "leaderboard", "--min-games", "3", "--json"))) == 2
 
 
+def test_games_without_luck_are_left_out_and_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shell = Shell(tmp_path, capsys)
+    for number in range(3):
+        store.write_log(tmp_path / "games" / f"g{number}.jsonl", played(f"g{number}", ("Anna", "Ben"), number))
+    shell("archive", "g0", "--luck")
+    shell("archive")
+    turns = json.loads(shell("stats", "luck", "--json"))
+    left_out = "tenklog: left out: 2 of the games, whose luck is not worked out yet; `tenklog archive --luck` does it\n"
+    assert shell.err == left_out
+    assert shell("archive", "--luck") == "1 already there, 2 measured.\n"
+    more = json.loads(shell("stats", "luck", "--json"))
+    assert shell.err == ""
+    assert {one["player"] for one in more} == {one["player"] for one in turns} == {"Anna", "Ben"}
+    assert sum(one["turns"] for one in more) > sum(one["turns"] for one in turns)
+
+
 def test_a_log_that_is_not_archived_can_be_asked_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shell = Shell(tmp_path, capsys)
     shell("new", "Anna", "Ben", "--rules", "ten-thousand", "-g", "now")
@@ -305,6 +321,17 @@ def test_pictures_are_legible_in_80_columns_without_colour(shell: Shell, report:
     assert all(len(line) <= 80 for line in picture.splitlines())
     assert "\x1b" not in picture
     assert picture.count("#") > 10
+
+
+@pytest.mark.parametrize("values", [[-5.0], [0.0], [-3.0, 4.0], [-3.0, 0.0], [0.0, 4.0], [1e-12], [-1e9, 1e9]])
+def test_numbers_below_and_above_0_can_be_drawn(values: list[float]) -> None:
+    pytest.importorskip("plotext")
+    columns = (stats.ReportColumn("player", "text", ""), stats.ReportColumn("luck", "mean", ""))
+    report = stats.Report("luck", "Luck", "", columns, "", chart=("player", "luck"))
+    rows: list[tuple[object, ...]] = [(f"player {number}", value) for number, value in enumerate(values)]
+    picture = charts.bars(report, stats.Answer(("player", "luck"), ("VARCHAR", "DOUBLE"), rows))
+    assert all(f"player {number}" in picture for number in range(len(values)))
+    assert all(f"{value:.1f}" in picture for value in values if abs(value) in (3.0, 4.0, 5.0))
 
 
 def test_the_race_of_a_game_can_be_drawn(shell: Shell) -> None:

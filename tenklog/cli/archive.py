@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 @game_option
 @archive_option(there=False)
 @click.option("--files", "table", type=click.Choice(tuple(TABLES)), help="Only list the live files of a table.")
+@click.option("--luck", is_flag=True, help="Work out luck and skill too, for `stats luck` and `stats skill`.")
 @click.option("--rebuild", is_flag=True, help="Begin the archive anew from the logs.")
 @click.option("--dry-run", is_flag=True, help="Say what would be archived, and write nothing.")
 @click.option(
@@ -43,12 +44,16 @@ def archive(
     game: str | None,
     folder: Path,
     table: str | None,
+    luck: bool,
     rebuild: bool,
     dry_run: bool,
     timeout: float,
     form: Format,
 ) -> None:
-    """Archive finished and abandoned games: all of them, unless some are named. The logs stay as they are."""
+    """Archive finished and abandoned games: all of them, unless some are named. The logs stay as they are.
+
+    --luck takes longer, and does it for games that are archived already as well.
+    """
     from tenklog import archiving
     from tenklog.archive import open_archive
     from tenklog.staging import Outcome
@@ -65,8 +70,8 @@ def archive(
         raise UsageError("standard input can't be archived", "a file named after its game")
     with progress_bar(len(paths), "Archiving") as progress:
         outcomes = archiving.archive_logs(
-            folder, paths, dry_run=dry_run, rebuild=rebuild, timeout=timeout, processes=os.cpu_count() or 1,
-            progress=progress,
+            folder, paths, dry_run=dry_run, rebuild=rebuild, luck=luck, timeout=timeout,
+            processes=os.cpu_count() or 1, progress=progress,
         )  # fmt: skip
     if dry_run:
         remark("nothing is written (--dry-run)")
@@ -87,8 +92,8 @@ def _from_option(game: str | None) -> tuple[str, ...]:
 def _count(outcomes: "list[Outcome]", dry_run: bool) -> str:
     """Say how many logs met which fate; those that are not archived by name."""
     words = {
-        "archived": "archived", "already": "already there", "superseded": "superseded", "removed": "removed",
-        "skipped": "skipped", "failed": "unreadable",
+        "archived": "archived", "already": "already there", "measured": "measured", "superseded": "superseded",
+        "removed": "removed", "skipped": "skipped", "failed": "unreadable",
     }  # fmt: skip
     lines = [f"{one.game}: {words[one.result]}, {one.why}" for one in outcomes if one.result in ("skipped", "removed")]
     shown = lines[:20] + ([f"and {len(lines) - 20} more"] if len(lines) > 20 else [])

@@ -265,6 +265,7 @@ def _luck_text(
     flag_value="",
     help="Put them into an archive (default: the home's).",
 )
+@click.option("--luck", is_flag=True, help="With --archive: work out luck and skill too.")
 @click.option("--dry-run", is_flag=True, help="Write nothing, only say who wins how often.")
 @output_options
 def simulate(
@@ -275,6 +276,7 @@ def simulate(
     seed: int | None,
     into: str | None,
     folder: str | None,
+    luck: bool,
     dry_run: bool,
     form: Format,
 ) -> None:
@@ -290,6 +292,8 @@ def simulate(
             "nowhere to put the games" if not dry_run else "--dry-run and a place",
             "--into DIR or --archive or --dry-run",
         )
+    if luck and folder is None:
+        raise UsageError("--luck without an archive", "--archive with it")
     if into == "":
         raise UsageError("--into is empty", "a folder")
     rules = ruleset(name or "tiotusen", sets)
@@ -301,7 +305,9 @@ def simulate(
             found = simulation.into_folder(Path(into), plan, count, processes=processes, progress=progress)
         elif folder is not None:
             place = Path(folder) if folder else home().archive
-            found = simulation.into_archive(place, plan, count, processes=processes, progress=progress)
+            found = simulation.into_archive(
+                place, plan, count, luck=luck, processes=processes, progress=progress
+            )  # fmt: skip
         else:
             found = simulation.only_played(plan, count, processes=processes, progress=progress)
     document = simulation.summary(plan, found)

@@ -115,7 +115,9 @@ def stats(
     else:
         answer = reports.run(folder, asked, filters, people, added)
     _trim(answer, query.Limits().rows if asked.own else None, "`tenklog query -f FILE --limit 0`")
-    if not answer.rows and form == "table":
+    if asked.luck and (count := reports.unmeasured(folder, filters, people)):
+        remark(f"left out: {count} of the games, whose luck is not worked out yet; `tenklog archive --luck` does it")
+    elif not answer.rows and form == "table":
         remark(_why_empty(folder))
     if chart and form == "table":
         from tenklog.charts import bars
