@@ -6,10 +6,11 @@ from msgspec import Struct
 
 from tenklog import dice
 from tenklog.dice import Dice
+from tenklog.render import listing
 from tenklog.rules import DEFAULTS, Card, Combination, Ruleset, Value, is_off, shown
 from tenklog.scoring import Part, Table, best_keep
 
-# What each setting means at the table, in the order of a rule card; shown where a ruleset differs from the default.
+# What each setting is about, in the order of a rule card.
 MEANINGS = {
     "dice": "dice in a fresh throw",
     "opening_minimum": "points that a first turn must be worth to count",
@@ -38,6 +39,75 @@ MEANINGS = {
     "last_turns": "who plays on after that: everyone else once, the rest of the round, or nobody",
     "tie": "leaders level at the end: extra turns, or they win together",
 }
+
+
+# What a value means at the table: a sentence for each that has a name, or one in which {} is the value.
+SENTENCES: dict[str, str | dict[Value, str]] = {
+    "dice": "A fresh throw has {} dice.",
+    "opening_minimum": "Until a player has points, a turn needs {} to count.",
+    "bank_minimum": "Once a player has points, a turn needs {} to count.",
+    "must_beat_previous": {
+        True: "A turn must be worth more than the turn before it posted (topping).",
+        False: "A turn need not be worth more than the one before it.",
+    },
+    "below_minimum": {
+        "zero": "Below a minimum one may stop, and the turn posts nothing.",
+        "roll-on": "Below a minimum one may not stop.",
+    },
+    "hot_dice": {
+        "may-roll": "With all dice set aside, one may throw them all again, or bank.",
+        "must-roll": "With all dice set aside, one must throw them all again.",
+        "must-bank": "With all dice set aside, one must bank.",
+    },
+    "set_aside": {
+        "any": "Any scoring dice of a roll may be set aside, at least one.",
+        "all": "All scoring dice of a roll must be set aside.",
+        "one-per-combination": "All that scores in a roll counts, and one die of each combination is set aside.",
+    },
+    "build_on_kept": {
+        True: "Dice kept before count together with new ones (pyramiding).",
+        False: "Dice score within one roll, never together with those kept before.",
+    },
+    "blank_throw": "A throw of all dice that scores nothing is worth {} points, and no bust.",
+    "bust_penalty": "Every bust costs {} points.",
+    "streak_length": "{} in a row of what a streak counts cost the streak penalty; then the count begins anew.",
+    "streak_penalty": "A streak costs {} points.",
+    "streak_counts": {
+        "busts": "A streak counts busts; any other turn breaks it.",
+        "scoreless-turns": "A streak counts turns that post nothing; any other turn breaks it.",
+        "first-roll-busts": "A streak counts busts on a turn's first roll; any other turn breaks it.",
+    },
+    "negative_totals": {True: "A total may fall below 0.", False: "Nothing takes a total below 0."},
+    "wipeout": "A roll with {} loses the player's whole total.",
+    "instant_win": "A roll with {} wins the game at once.",
+    "last_die_rolls": "With one die left, {} throws of it may score before it is a bust.",
+    "last_die_bonus": "When it scores, {} points come on top, and one may throw all dice or bank.",
+    "last_die_step": "That bonus grows by {} each time in a turn.",
+    "steal": {
+        "off": "Nobody takes over another's dice.",
+        "after-bust": "After a bust, the next player may take over its dice and the points lost.",
+        "after-bank": "After a bank, the next player may take over the dice left and a copy of its points.",
+    },
+    "challenge_split": "Each player may challenge once below {} points and once from there on: what the turn posts is "
+    "also taken from the opponent.",
+    "challenge_penalties": "A bust in the first challenge and in the second costs {} points.",
+    "target": "The game is played to {} points.",
+    "reach": {
+        "at-least": "Who has that many or more has reached the target.",
+        "more-than": "Who has more than that has reached the target.",
+        "exactly": "The target must be met exactly: a turn that goes over it posts nothing.",
+    },
+    "last_turns": {
+        "everyone-else": "Then everybody else has one more turn, and the highest total wins.",
+        "rest-of-round": "Then the round is played to its end, and the highest total wins.",
+        "none": "Nobody plays on after that.",
+    },
+    "tie": {
+        "extra-turns": "Leaders who are level have one more turn each, until one is ahead.",
+        "shared": "Leaders who are level win together.",
+    },
+}
+_OFF = {"opening_minimum": "Any turn may be a player's first points.", "streak_length": "No streak costs anything."}
 
 
 class RulesRow(Struct, frozen=True):
@@ -106,9 +176,9 @@ def rule_card(card: Card) -> str:
         value = combination.points
         worth = f"{value[:-1]} x {value[-1]}" if isinstance(value, str) else str(value)
         lines.append(f"  {name.replace('_', ' '):{width}}  {combination.dice:6}  {worth:>8}")
-    lines += ["", *_settings(rules)]
+    lines += ["", *listing(list(_settings(rules))).split("\n")]
     if card.decisions:
-        lines += ["", "Decisions:", *(f"  - {text}" for text in card.decisions)]
+        lines += ["", "Decisions:", *listing([("  -", text) for text in card.decisions]).split("\n")]
     if card.aliases:
         lines += ["", f"Also called: {', '.join(card.aliases)}"]
     if card.source:
@@ -120,13 +190,24 @@ def _on(rules: Ruleset) -> dict[str, Combination]:
     return {name: one for name, one in rules.scoring.items() if not is_off(one)}
 
 
-def _settings(rules: Ruleset) -> Iterator[str]:
-    always = ("opening_minimum", "hot_dice", "set_aside", "target", "reach", "last_turns", "tie")
-    for key, meaning in MEANINGS.items():
+def _settings(rules: Ruleset) -> Iterator[tuple[str, str]]:
+    always = ["opening_minimum", "hot_dice", "set_aside", "target", "reach", "last_turns", "tie"]
+    if rules.opening_minimum or rules.bank_minimum or rules.must_beat_previous:
+        always.append("below_minimum")
+    if rules.streak_length:
+        always.append("streak_counts")
+    for key in SENTENCES:
         value: Value = getattr(rules, key)
         if key in always or value != DEFAULTS[key]:
-            yield f"  {key} = {shown(value)}"
-            yield f"      {meaning}"
+            yield f"  {key} = {shown(value)}", sentence(key, value)
+
+
+def sentence(key: str, value: Value) -> str:
+    """Say what a setting means at the table."""
+    said = SENTENCES[key]
+    if isinstance(said, dict):
+        return said[value]
+    return _OFF[key] if value == 0 and key in _OFF else said.format(shown(value).replace(",", " and "))
 
 
 def table_rows(rules: Ruleset) -> list[TableRow]:

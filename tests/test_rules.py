@@ -9,9 +9,9 @@ import mutate_presets
 import pytest
 from evening import ruleset
 from msgspec import structs
-from random_games import random_ruleset
+from random_games import ENUMERATED, random_ruleset
 
-from tenklog import rules
+from tenklog import cards, rules
 from tenklog.errors import AccessError, DataError, TenklogError, UsageError
 from tenklog.rules import CATALOGUE, DEFAULTS, Combination, Ruleset, card, change, preset
 
@@ -544,3 +544,20 @@ def test_a_ruleset_that_is_written_as_a_file_reads_back_equal(tmp_path: Path, se
     found = rules.read_card(written(tmp_path, rules.write_toml(one))).rules
     assert rules.differences(one, found) == {}
     assert found.name == one.name
+
+
+def test_a_rule_card_has_a_sentence_for_every_value_of_every_setting() -> None:
+    assert list(cards.SENTENCES) == list(cards.MEANINGS) == list(DEFAULTS)
+    said = []
+    for key, default in DEFAULTS.items():
+        values: tuple[Any, ...] = ENUMERATED.get(key, (0, 350))
+        if key == "challenge_penalties":
+            values = ((350, 2000),)
+        elif default is None:
+            values = ("A350",)
+        said += [(value, cards.sentence(key, value)) for value in values]
+    assert len({sentence for _, sentence in said}) == len(said) > 45
+    for value, sentence in said:
+        assert sentence.endswith(".")
+        assert "{" not in sentence
+        assert ("350" in sentence) == ("350" in str(value))
