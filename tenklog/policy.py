@@ -5,112 +5,48 @@ or a steal brings or costs beside them is the table's, not the turn's. A turn is
 and nodes (`chances`); it is solved backward from the points above which each best move is proved never to change again.
 """
 
+from bisect import bisect_left
+from collections.abc import Callable
 from copy import copy
 from functools import lru_cache
-from math import ceil, gcd, inf
-from typing import Any, cast
+from math import ceil, inf
+from operator import itemgetter
+from typing import Any, NamedTuple, cast
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from tenklog import state
-from tenklog.chances import Chances, Choice, Node, Throw
-from tenklog.dice import throws
-from tenklog.errors import UsageError
+from tenklog.chances import Chances, Choice, Node
+from tenklog.graph import Graph, too_large
+from tenklog.horizon import Horizon, crossing, endless
 from tenklog.rules import Ruleset
 from tenklog.scoring import Table
 from tenklog.state import Position, Seat, Terms, Turn
 
 FAR = 10**9  # points beyond every minimum, target and bound
-MOST_NODES = 3_000
-MOST_STEPS = 100_000_000  # of a solution, about half a minute
-MOST_ROUNDS = 2_000
+MOST_STEPS = 100_000_000  # of a solution, about ten seconds at most
 CLOSE = 1e-9
-_TINY = 1e-11
-
-Line = tuple[float, float]  # slope and offset: a value of slope * points + offset
 
 
-class Way(Struct, frozen=True):
-    """Throws that leave the same options: how many of them, and each option's points and number of the node after."""
-
-    weight: int
-    options: tuple[tuple[int, int], ...]
+Look = Callable[[list[float]], tuple[float, ...]]
 
 
-class Graph:
-    """The nodes that a turn can reach from some node, numbered, with the ways of a throw from each.
+class Task(NamedTuple):
+    """How to work out what a throw is worth: from the points, and from values at some places of the table."""
 
-    Where the bonus of the last die grows, a turn with more than `successes` of them banks: its points are then beyond
-    the bound of the solution.
-    """
-
-    def __init__(self, chances: Chances, start: Node, ordered: bool, successes: int) -> None:
-        self.successes = successes
-        self.nodes: list[Node] = []
-        self.number: dict[Node, int] = {}
-        self.throws: list[Throw | None] = []
-        self.ways: list[list[Way]] = []
-        self._give_number(start)
-        self._give_number(Node(chances.rules.dice))
-        for at in self.nodes:
-            if len(self.nodes) > MOST_NODES:
-                raise too_large(chances.rules)
-            throw = chances.throw(at) if at.successes <= successes else None
-            self.throws.append(throw)
-            self.ways.append([] if throw is None else self._find_ways(throw, ordered))
-        gains = {points for ways in self.ways for way in ways for points, _ in way.options} - {0}
-        self.step = gcd(*gains) or 1
-        self.most = max(gains, default=0)
-        # A last die that is thrown again stays at the same points: the throws after it are worked out before it.
-        self.order = sorted(range(len(self.nodes)), key=lambda number: -self.nodes[number].tries)
-
-    def find(self, at: Node) -> int | None:
-        """Return the number of a node, or of one from which a throw brings the same."""
-        found = self.number.get(at)
-        if found is None and at.must_throw:
-            found = self.number.get(Node(at.dice_left, False, at.kept, at.worth, at.tries, at.successes))
-        return found
-
-    def _give_number(self, at: Node) -> int:
-        if at not in self.number:
-            self.number[at] = len(self.nodes)
-            self.nodes.append(at)
-        return self.number[at]
-
-    def _find_ways(self, throw: Throw, ordered: bool) -> list[Way]:
-        weights: dict[tuple[tuple[int, int], ...], int] = {}
-        for dice, choices in throw.choices.items():
-            options = {(self._give_number(one.after), one.points) for one in choices}
-            if ordered:
-                # More points at the same node are never worse, unless too many can miss a target.
-                options = {*dict(sorted(options)).items()}
-            key = tuple(sorted((points, number) for number, points in options))
-            weights[key] = weights.get(key, 0) + throws(dice)
-        return [Way(weight, options) for options, weight in weights.items()]
-
-
-def too_large(rules: Ruleset) -> UsageError:
-    """Say that a ruleset has too many states to be solved."""
-    return UsageError(
-        f"a turn under {rules.name} has too many states to be solved exactly",
-        "rules without build_on_kept or a growing last_die_step, or points in larger steps",
-    )
-
-
-def endless(rules: Ruleset) -> UsageError:
-    """Say that a turn has no value because nothing ever ends it."""
-    return UsageError(
-        f"a turn under {rules.name} can go on for ever without a risk, so no number says what it is worth",
-        "rules under which some throw can lose",
-    )
+    number: int
+    twin: int | None
+    total: int
+    fixed: int
+    slope: int
+    single: list[tuple[int, int]]  # weight and place
+    several: list[tuple[int, Look]]  # weight, and what looks the values up
 
 
 class Policy:
     """What a turn is worth, and how to play it for the most points. Use `best_policy`.
 
-    Points are those of the turn so far; values are expected points of the turn. `bound` is the number of points from
-    which on no best move changes any more: there each value is a line.
+    Points are those of the turn so far; values are expected points of the turn.
     """
 
     def __init__(self, chances: Chances, graph: Graph, position: Position, rest: int) -> None:
@@ -118,25 +54,61 @@ class Policy:
         self.chances = chances
         self.graph = graph
         self.rest = rest
+        self._levels = 0  # that are solved, from the lowest on
+        self._values: list[float] = []  # in rows, as `graph` has them
+        self.move_to(position)
+        banks = [self._bank(FAR, at) for at in graph.nodes]
+        self._forced = [forced or throw is None for (_, forced), throw in zip(banks, graph.throws, strict=True)]
+        slopes = [None if posted is None else posted / FAR for posted, _ in banks]
+        self._horizon = Horizon(graph, self.rules, slopes, self._forced)
+
+    def move_to(self, position: Position) -> None:
+        """Take over what a position says about the turn, before that is solved."""
         self._position = position
-        self._penalty = -self.rules.bust_penalty
-        self._lines = self._find_lines()
-        self.bound = self._find_bound()
-        self._values: list[list[float]] = [[] for _ in graph.nodes]
-        self._rolls: list[list[float]] = [[] for _ in graph.nodes]
         self._found: dict[tuple[int, object], Any] = {}  # decisions taken before
+        limits = state.terms(position, Node(self.rules.dice).turn(0, 0))
+        self._even = max(
+            0, limits.minimum, limits.previous + 1
+        )  # points from which on their number matters no more to a bank
+        if limits.exact is not None:
+            self._even = max(self._even, limits.exact - limits.total + 1)
+
+    @property
+    def bound(self) -> float:
+        """Return the points from which on each value is a line."""
+        return max(self._even, self._horizon.start)
 
     # -- what one may ask -------------------------------------------------------------------------
 
     def value(self, points: int, at: Node) -> float:
         """Return what the turn is worth at a node, best played."""
-        if at.must_throw:
+        number = self.graph.number.get(at)
+        if number is None:
             return self.rolling(points, at)
-        return self._look(self._values, self._lines, points, at)
+        level = (points - self.rest) // self.graph.step
+        if level < self._levels:
+            return self._values[number - len(self.graph.nodes) * (level + 1)]
+        slope, offset = self._horizon.lines[number]
+        return slope * points + offset
 
     def rolling(self, points: int, at: Node) -> float:
         """Return what the turn is worth when the dice are thrown now."""
-        return self._look(self._rolls, self._roll_lines, points, at)
+        number = self.graph.find(at)
+        assert number is not None, at
+        level = (points - self.rest) // self.graph.step
+        if level >= self._levels:
+            slope, offset = self._horizon.rolls[number]
+            return slope * points + offset
+        there, throw = self.graph.nodes[number], self.graph.throws[number]
+        value = self.value(points, there)
+        posted, forced = self._bank(points, there)
+        if throw is None or posted is None or (posted < value and not forced):
+            return value
+        below = len(self.graph.nodes) * level
+        won = sum(
+            way.weight * max([self._values[place - below] for place in way.places]) for way in self.graph.ways[number]
+        )
+        return (won - throw.lost * self.rules.bust_penalty) / throw.total
 
     def banking(self, points: int, at: Node) -> int | None:
         """Return what banking now posts; None where that is illegal."""
@@ -186,11 +158,12 @@ class Policy:
                 or self.graph.throws[number] is None
             ):
                 continue
-            levels = len(self._values[number])
-            last = next(
-                (level for level in range(levels - 1, -1, -1) if not self.banks(self._points(level), at)), -1
-            )  # fmt: skip
-            if last == levels - 1:
+            # From the minimums on, a bank that is best stays best with more points: there is more to lose.
+            even = range(min(self._level(self._even), self._levels), self._levels)
+            last = even.start - 1 + bisect_left(even, True, key=lambda level: self.banks(self._points(level), at))
+            while 0 <= last < even.start and self.banks(self._points(last), at):
+                last -= 1
+            if last == self._levels - 1:
                 return None
             found = max(found, self._points(last + 1))
         return found if found >= 0 else None
@@ -200,14 +173,9 @@ class Policy:
     def _points(self, level: int) -> int:
         return self.rest + level * self.graph.step
 
-    def _look(self, table: list[list[float]], lines: list[Line], points: int, at: Node) -> float:
-        number = self.graph.find(at)
-        assert number is not None, at
-        level = (points - self.rest) // self.graph.step
-        if level < len(table[number]):
-            return table[number][level]
-        slope, offset = lines[number]
-        return slope * points + offset
+    def _level(self, points: float) -> int:
+        """Return the lowest level that has so many points."""
+        return max(0, ceil((points - self.rest) / self.graph.step))
 
     def _bank(self, points: int, at: Node) -> tuple[int | None, bool]:
         """Return what banking posts, None where it is illegal, and whether it is forced."""
@@ -219,87 +187,6 @@ class Policy:
         if state.bank_ban(self._position, turn)[0]:
             return None, False
         return state.worth_banking(self._position, turn, points)[0], False
-
-    def _find_lines(self) -> list[Line]:
-        """Return what each node is worth when the points are many: what is saved first, what is won second."""
-        graph = self.graph
-        count = len(graph.nodes)
-        banks: list[float | None] = []
-        forced: list[bool] = []
-        for number, at in enumerate(graph.nodes):
-            posted, must = self._bank(FAR, at)
-            banks.append(None if posted is None else posted / FAR)
-            forced.append(must or graph.throws[number] is None)
-        slopes = [bank or 0.0 for bank in banks]
-        rolls = [0.0] * count
-        for _ in range(MOST_ROUNDS):
-            moved = 0.0
-            for number in graph.order:
-                throw = graph.throws[number]
-                if throw is None:
-                    continue
-                kept = sum(way.weight * max(slopes[after] for _, after in way.options) for way in graph.ways[number])
-                rolls[number] = kept / throw.total
-                if not forced[number]:
-                    slope = max(rolls[number], banks[number] or 0.0)
-                    moved = max(moved, abs(slope - slopes[number]))
-                    slopes[number] = slope
-            if moved < _TINY / 100:
-                break
-        offsets = [0.0] * count
-        roll_offsets = [0.0] * count
-        ways = [
-            [
-                (way.weight, [one for one in way.options if slopes[one[1]] > best - _TINY])
-                for way in graph.ways[number]
-                for best in [max(slopes[after] for _, after in way.options)]
-            ]
-            for number in range(count)
-        ]
-        for _ in range(MOST_ROUNDS):
-            moved = 0.0
-            for number in graph.order:
-                throw = graph.throws[number]
-                if throw is None:
-                    continue
-                won = sum(
-                    weight * max(slopes[after] * points + offsets[after] for points, after in options)
-                    for weight, options in ways[number]
-                )
-                roll_offsets[number] = (won + throw.lost * self._penalty) / throw.total
-                if not forced[number]:
-                    bank = banks[number]
-                    offset = roll_offsets[number] if bank is None or rolls[number] > bank - _TINY else 0.0
-                    if bank is not None and bank > rolls[number] - _TINY:
-                        offset = max(offset, 0.0)
-                    moved = max(moved, abs(offset - offsets[number]))
-                    offsets[number] = offset
-            if moved < _TINY:
-                break
-        else:
-            raise endless(self.rules)
-        self._roll_lines = list(zip(rolls, roll_offsets, strict=True))
-        self._bank_lines = banks
-        self._forced = forced
-        return list(zip(slopes, offsets, strict=True))
-
-    def _find_bound(self) -> float:
-        """Return the points from which on the lines hold: where no two of them cross any more."""
-        limits = state.terms(self._position, Node(self.rules.dice).turn(0, 0))
-        bound = max(0, limits.minimum, limits.previous + 1)
-        if limits.exact is not None:
-            bound = max(bound, limits.exact - limits.total + 1)
-        found = float(bound)
-        for number, ways in enumerate(self.graph.ways):
-            bank = self._bank_lines[number]
-            if bank is not None and not self._forced[number]:
-                found = max(found, _crossing(self._lines[number], (bank, 0.0)))
-                found = max(found, _crossing(self._lines[number], self._roll_lines[number]))
-            for way in ways:
-                lines = [_shifted(self._lines[after], points) for points, after in way.options]
-                best = max(lines, key=lambda line: (round(line[0] / _TINY), line[1]))
-                found = max(found, *(_crossing(best, line) for line in lines))
-        return found
 
     def grown(self) -> bool:
         """Tell whether the graph holds all successes of the last die that can matter below the bound."""
@@ -316,97 +203,104 @@ class Policy:
         number = self.graph.number.get(at)
         if number is None:
             return 0.0
-        if self._lines[number] != (1.0, 0.0):
+        if self._horizon.lines[number] != (1.0, 0.0):
             raise endless(self.rules)
-        return max(0.0, _crossing(self._lines[number], self._roll_lines[number]))
+        return max(0.0, crossing(self._horizon.lines[number], self._horizon.rolls[number]))
 
     def solve(self) -> None:
         """Work the values out, backward from the bound; beyond it the lines are the solution of the same equations."""
-        levels = max(1, ceil((self.bound - self.rest) / self.graph.step) + 1)
-        if levels * sum(len(way.options) for ways in self.graph.ways for way in ways) > MOST_STEPS:
+        graph = self.graph
+        high = self._level(self.bound) + 1
+        if high * sum(len(way.options) for ways in graph.ways for way in ways) > MOST_STEPS:
             raise too_large(self.rules)
-        self._fill(levels, levels)
-
-    def move_target(self, position: Position) -> None:
-        """Give the policy, yet to be solved, another position: another distance from an exact target."""
-        self._position = position
-        self._found = {}
-        self._values = [[] for _ in self.graph.nodes]
-        self._rolls = [[] for _ in self.graph.nodes]
-        self.bound = self._find_bound()
+        beyond = [self._points(level) for level in range(high + graph.rows - 1, high - 1, -1)]
+        self._levels = high
+        self._values = [slope * points + offset for points in beyond for slope, offset in self._horizon.lines]
+        low = min(self._level(self._even), high)
+        self._fill(high, low, {number for number, line in enumerate(self._horizon.lines) if line == (1.0, 0.0)})
+        self._fill(low, 0, set())
 
     def raise_minimum(self, position: Position) -> None:
         """Give the solution another position, with a minimum: from that minimum on, the values stay as they are."""
-        self._position = position
-        self._found = {}
-        minimum = position.rules.bank_minimum
-        self.bound = max(self.bound, minimum)
-        below = max(0, ceil((minimum - self.rest) / self.graph.step))
-        self._fill(max(below, len(self._values[0])), below)
+        self.move_to(position)
+        below = self._level(self._even)
+        if below >= self._levels:
+            self.solve()
+        else:
+            self._values = self._values[: len(self._values) - below * len(self.graph.nodes)]
+            self._fill(below, 0, set())
 
-    def _fill(self, levels: int, top: int) -> None:
-        """Work out the values below a level, from those known above it and the lines."""
-        graph, step = self.graph, self.graph.step
-        further = max(levels, top + graph.most // step) + 1
-        values, rolls = [], []
-        for number, lines in enumerate(zip(self._lines, self._roll_lines, strict=True)):
-            both = []
-            for known, (slope, offset) in zip((self._values[number], self._rolls[number]), lines, strict=True):
-                beyond = [slope * self._points(level) + offset for level in range(len(known), further)]
-                both.append([*known, *beyond])
-            values.append(both[0])
-            rolls.append(both[1])
-        plans = []
-        first: dict[int, list[float]] = {}  # by throw: a throw of all dice is the same at the start and when hot
-        for number in graph.order:
-            at, throw = graph.nodes[number], graph.throws[number]
-            ways = [
-                (way.weight, [(values[after], points // step) for points, after in way.options])
-                for way in graph.ways[number]
-            ]
-            single = [(weight, *options[0]) for weight, options in ways if len(options) == 1]
-            several = [(weight, options) for weight, options in ways if len(options) > 1]
-            least = _successes_are_worth(self.rules, at.successes)
-            same = first.setdefault(id(throw), rolls[number])
-            plans.append((at, throw, least, single, several, values[number], rolls[number], same))
-        for level in range(min(top, levels) - 1, -1, -1):
+    def _fill(self, high: int, low: int, settled: set[int]) -> None:
+        """Work out the values of some levels, the highest first, from those of the levels above them.
+
+        At a settled node, to bank all points is best at every level above. There to roll is worth no more with fewer
+        points: to bank stays best until the points fall below what to roll was worth when that was worked out last.
+        """
+        values, count = self._values, len(self.graph.nodes)
+        rolls = [inf] * count
+        plan: list[Task] = []
+        planned = -1
+        for level in range(high - 1, low - 1, -1):
+            if planned != len(settled):
+                plan, planned = [self._task(number, settled) for number in self.graph.order], len(settled)
             points = self._points(level)
-            for at, throw, least, single, several, value, roll, same in plans:
-                if points < least:
-                    continue
-                posted, forced = self._bank(points, at)
-                if throw is None:
-                    value[level] = float(posted or 0)
-                    continue
-                if same is roll:
-                    total = float(throw.lost * self._penalty)
-                    for weight, later, gain in single:
-                        total += weight * later[level + gain]
-                    for weight, options in several:
-                        total += weight * max([later[level + gain] for later, gain in options])
-                    roll[level] = total / throw.total
-                roll[level] = now = same[level]
-                if posted is not None and (forced or posted > now):
-                    now = float(posted)
-                value[level] = now
-        self._values = [value[:levels] for value in values]
-        self._rolls = [roll[:levels] for roll in rolls]
+            banked = self._banked(points)
+            values += [0.0] * count
+            for number, twin, total, fixed, slope, single, several in plan:
+                if number not in settled or points < rolls[number]:
+                    if twin is None:
+                        won: float = fixed + slope * points
+                        for weight, place in single:
+                            won += weight * values[place]
+                        for weight, look in several:
+                            won += weight * max(look(values))
+                        rolls[number] = won / total
+                    else:
+                        rolls[number] = rolls[twin]
+                value = banked[number]
+                if value is None or value < rolls[number]:
+                    value = rolls[number]
+                    settled.discard(number)
+                values[number - count] = value
+
+    def _task(self, number: int, settled: set[int]) -> Task:
+        """Return how to work out a node: of options that lead to settled ones, that with the most points is best."""
+        graph, throw = self.graph, self.graph.throws[number]
+        if throw is None or self._forced[number]:
+            return Task(number, None, 1, 0, 0, [], [])
+        fixed, slope = -throw.lost * self.rules.bust_penalty, 0
+        weights: dict[tuple[int, ...], int] = {}
+        for way in graph.ways[number]:
+            banked: tuple[int, ...] = ()
+            left: tuple[int, ...] = ()
+            for (points, after), place in zip(way.options, way.places, strict=True):  # in order of their points
+                if after in settled:
+                    banked, most = (place,), points
+                else:
+                    left += (place,)
+            if left:
+                weights[left + banked] = weights.get(left + banked, 0) + way.weight
+            else:
+                fixed += way.weight * most
+                slope += way.weight
+        single = [(weight, left[0]) for left, weight in weights.items() if len(left) == 1]
+        several: list[tuple[int, Look]] = [
+            (weight, itemgetter(*left)) for left, weight in weights.items() if len(left) > 1
+        ]
+        return Task(number, graph.twins.get(number), throw.total, fixed, slope, single, several)
+
+    def _banked(self, points: int) -> list[float | None]:
+        """Return for each node what banking posts there, None where it is illegal."""
+        if points >= self._even:
+            return [None if bank is None else bank * points for bank in self._horizon.banks]
+        posted = [self._bank(points, at)[0] for at in self.graph.kinds]
+        found = [None if one is None else float(one) for one in posted]
+        return [found[kind] for kind in self.graph.kind]
 
 
 def _successes_are_worth(rules: Ruleset, count: int) -> int:
     """Return the points that so many successes of the last die have brought at least."""
     return count * rules.last_die_bonus + rules.last_die_step * count * (count - 1) // 2
-
-
-def _shifted(line: Line, points: int) -> Line:
-    return line[0], line[1] + line[0] * points
-
-
-def _crossing(best: Line, other: Line) -> float:
-    """Return the points from which on one line is never below another; it is so far out at the latest."""
-    if best[0] - other[0] < _TINY:
-        return -inf
-    return (other[1] - best[1]) / (best[0] - other[0])
 
 
 def best_policy(position: Position, at: Node | None = None, points: int = 0, least: int = 0) -> Policy:
@@ -448,7 +342,7 @@ def _policy(chances: Chances, start: Node, limits: Terms, rest: int) -> Policy:
     if limits.exact is not None and limits.overshoots and limits.total:
         # Beyond the target nothing counts any more, wherever it is: the lines are the same for every distance.
         found = copy(_policy(chances, start, replace(limits, minimum=0, total=0), rest))
-        found.move_target(position)
+        found.move_to(position)
     else:
         found = _unsolved(chances, start, position, limits.exact is None, rest)
     found.solve()
