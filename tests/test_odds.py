@@ -131,6 +131,47 @@ def test_a_wipeout_is_a_bust_of_the_odds() -> None:
     assert found.dice[1].bust_exact == fraction(lost, 36)
 
 
+# -- the solution solves the equations --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("base", "sets", "total"),
+    [
+        ("zilch", (), 0),
+        ("zilch", ("bank_minimum=0", "bust_penalty=300"), 0),
+        ("tiotusen", ("hot_dice=must-bank", "bank_minimum=425"), 0),
+        ("diecimila", ("last_die_rolls=3", "last_die_bonus=500"), 0),
+        ("farkle-classic", ("bank_minimum=13000", "target=20000"), 0),
+        ("tiotusen", ("reach=exactly",), 7_500),
+        ("zilch", ("reach=exactly",), 14_800),
+    ],
+)
+def test_every_value_is_that_of_the_best_move_there(base: str, sets: tuple[str, ...], total: int) -> None:
+    rules = house(base, *sets)
+    found = best_policy(Position(rules, Table.of(rules), (Seat("Anna", total, opened=True),), Turn(0, 6)))
+    graph = found.graph
+    last = int(found.bound // graph.step) + 1
+    for level in {*range(60), *range(60, last, 1 + last // 60), *range(last - 3, last + 3)}:
+        points = level * graph.step
+        for number, at in enumerate(graph.nodes):
+            throw = graph.throws[number]
+            assert throw is not None
+            won = -float(throw.lost * rules.bust_penalty)
+            for way in graph.ways[number]:
+                won += way.weight * max(found.value(points + gain, graph.nodes[after]) for gain, after in way.options)
+            rolling, posted = won / throw.total, found.banking(points, at)
+            assert found.rolling(points, at) == pytest.approx(rolling, rel=1e-12, abs=1e-9)
+            if posted is not None:
+                rolling = posted if found.must_bank(points, at) else max(posted, rolling)
+            assert found.value(points, at) == pytest.approx(rolling, rel=1e-12, abs=1e-9), (points, at)
+
+
+@pytest.mark.parametrize(("minimum", "first"), [(10_050, 10_050), (10_100, 10_100), (15_010, 15_050)])
+def test_a_minimum_beyond_all_decisions_is_banked_from(minimum: int, first: int) -> None:
+    rules = house("farkle-classic", f"opening_minimum={minimum}", "target=20000")
+    assert {*odds(rules, opening=True).bank_at.values()} == {first}
+
+
 # -- nothing does better ----------------------------------------------------------------------------------------------
 
 
