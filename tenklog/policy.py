@@ -27,7 +27,6 @@ FAR = 10**9  # points beyond every minimum, target and bound
 MOST_STEPS = 100_000_000  # of a solution, about ten seconds at most
 CLOSE = 1e-9
 
-
 Look = Callable[[list[float]], tuple[float, ...]]
 
 
@@ -67,9 +66,8 @@ class Policy:
         self._position = position
         self._found: dict[tuple[int, object], Any] = {}  # decisions taken before
         limits = state.terms(position, Node(self.rules.dice).turn(0, 0))
-        self._even = max(
-            0, limits.minimum, limits.previous + 1
-        )  # points from which on their number matters no more to a bank
+        # From these points on it matters no more to a bank how many they are.
+        self._even = max(0, limits.minimum, limits.previous + 1)
         if limits.exact is not None:
             self._even = max(self._even, limits.exact - limits.total + 1)
 
