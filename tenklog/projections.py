@@ -93,6 +93,22 @@ class Record(Struct, frozen=True):
     show: Show
 
 
+class Whole(Struct, frozen=True):
+    """A whole game: how it stands, its sheet, and every event."""
+
+    game: str
+    fingerprint: str
+    show: Show
+    sheet: Sheet
+    events: list[events.AnyEvent]
+
+
+class Export(Struct, frozen=True):
+    """Whole games."""
+
+    games: list[Whole]
+
+
 class EventRow(Struct, frozen=True):
     """One line of the log for people. `standing` is false for what was taken back (and for the undo itself)."""
 

@@ -4,7 +4,7 @@ Names and notes come from people and from strangers' logs: in a terminal no char
 turn the writing round, in Markdown none may end a cell, and in CSV no cell may be run as a formula by a spreadsheet.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -116,8 +116,8 @@ def grid(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bo
     tabulate.MIN_PADDING = 0  # or each heading of a plain table is two blanks wider than its word
     heads = ["\n".join(map(visible, head.split("\n"))) for head in heads]
     if form == "markdown":
-        rows = [[_plain(text) for text in row] for row in rows]
-        heads = [_plain(head) for head in heads]
+        rows = [[plain_markdown(text) for text in row] for row in rows]
+        heads = [plain_markdown(head) for head in heads]
     return (
         tabulate.tabulate(
             rows,
@@ -130,21 +130,24 @@ def grid(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bo
     )
 
 
-def _plain(text: str) -> str:
+def plain_markdown(text: str) -> str:
     """Escape what would end a cell of a Markdown table or become HTML in it."""
     return "".join(f"\\{one}" if one in "\\|<&" else one for one in text)
 
 
 def _csv(output: Output, raw: bool) -> str:
+    return csv_text([output.columns, *([row.get(column) for column in output.columns] for row in output.rows)], raw)
+
+
+def csv_text(rows: Iterable[Sequence[object]], raw: bool = False) -> str:
+    """Return rows of cells as CSV that no spreadsheet runs; `raw` leaves them as they are."""
     import csv
     import io
 
     made = _plain_cell if raw else _harmless
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([made(column) for column in output.columns])
-    for row in output.rows:
-        writer.writerow([made(row.get(column)) for column in output.columns])
+    writer.writerows([made(value) for value in row] for row in rows)
     return buffer.getvalue()
 
 

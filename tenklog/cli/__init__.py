@@ -52,6 +52,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Care": {
         "check": ("care", "Find whatever is wrong with logs."),
         "repair": ("care", "Save what is sound of a damaged log, or seal a hand-written one."),
+        "import": ("exchange", "Bring in games that were written down elsewhere."),
+        "export": ("exchange", "Write games as text, as a sheet, or as JSON."),
         "fingerprint": ("care", "Print SEQ:H of a game, to compare by word of mouth."),
     },
     "Archive": {
@@ -93,7 +95,9 @@ class LazyGroup(click.Group):
             return None
         from importlib import import_module
 
-        command = getattr(import_module(f"tenklog.cli.{module}"), cmd_name)
+        # A name that Python keeps for itself has an underscore there.
+        found = vars(import_module(f"tenklog.cli.{module}"))
+        command = found.get(cmd_name) or found[f"{cmd_name}_"]
         assert isinstance(command, click.Command)
         return command
 

@@ -76,8 +76,8 @@ def command(name: str, example: str, group: click.Group | None = None) -> Callab
     return declare
 
 
-def output_options(function: F) -> F:
-    """Add the options that choose the form of what is printed."""
+def form_options(forms: tuple[str, ...], default: str | None) -> Callable[[F], F]:
+    """Add the options that choose the form of what is printed; the command gets `form`."""
 
     def chosen(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
         if value:
@@ -86,23 +86,31 @@ def output_options(function: F) -> F:
     def as_is(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
         ctx.meta["tenklog.raw"] = value
 
-    function = click.option(
-        "--raw", is_flag=True, expose_value=False, callback=as_is, help="CSV cells as they are, formulas too."
-    )(function)
-    function = click.option("--csv", is_flag=True, expose_value=False, callback=chosen, help="Same as --format csv.")(
-        function
-    )
-    function = click.option("--json", is_flag=True, expose_value=False, callback=chosen, help="Same as --format json.")(
-        function
-    )
-    return click.option(
-        "--format",
-        "form",
-        type=click.Choice(FORMATS),
-        default="table",
-        callback=lambda ctx, parameter, value: ctx.params.get("form", value),
-        help="How to print (default table).",
-    )(function)
+    def add(function: F) -> F:
+        function = click.option(
+            "--raw", is_flag=True, expose_value=False, callback=as_is, help="CSV cells as they are, formulas too."
+        )(function)
+        function = click.option(
+            "--csv", is_flag=True, expose_value=False, callback=chosen, help="Same as --format csv."
+        )(function)
+        function = click.option(
+            "--json", is_flag=True, expose_value=False, callback=chosen, help="Same as --format json."
+        )(function)
+        return click.option(
+            "--format",
+            "form",
+            type=click.Choice(forms),
+            default=default,
+            callback=lambda ctx, parameter, value: ctx.params.get("form", value),
+            help=f"How to print (default {default or forms[0]}).",
+        )(function)
+
+    return add
+
+
+def output_options(function: F) -> F:
+    """Add the options that choose the form of what is printed, as most commands have them."""
+    return form_options(FORMATS, "table")(function)
 
 
 def game_option(function: F) -> F:

@@ -89,7 +89,7 @@ def sheet(given: str | None, game: str | None, chart: bool, form: Format) -> Non
         return
     if form in ("table", "markdown"):
         head = f"{visible(document.game)}, {visible(document.rules)}\n\n" if form == "table" else ""
-        emit(Output(document, text=head + _wide(document, form).rstrip("\n")), "table")
+        emit(Output(document, text=head + wide(document, form).rstrip("\n")), "table")
         return
     flat = [{"round": one.round, **projections.row(entry)} for one in document.rounds for entry in one.entries]
     emit(Output(document, ("round", "player", "posted", "total", "outcome"), flat), form)
@@ -98,7 +98,7 @@ def sheet(given: str | None, game: str | None, chart: bool, form: Format) -> Non
 MARKS = {"bust": "bust", "wiped-out": "wiped out", "won": "won", "left": "left", "settled": "settled"}
 
 
-def _wide(document: projections.Sheet, form: Format) -> str:
+def wide(document: projections.Sheet, form: Format) -> str:
     """Lay the sheet out with a row a round: for each player what the turn changed, and the running total."""
     cells = [{entry.player: entry for entry in one.entries} for one in document.rounds]
     columns = []

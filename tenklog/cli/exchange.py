@@ -1,0 +1,205 @@
+"""Exchange: this module has the commands that bring games in from other files and write them for other programs."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tenklog.cli.common import (
+    command,
+    emit,
+    form_options,
+    game_option,
+    home,
+    load,
+    output_options,
+    remark,
+    rules_option,
+    ruleset,
+    typed,
+)
+from tenklog.errors import AccessError, Conflict, DataError, UsageError
+from tenklog.narrate import joined
+from tenklog.projections import row
+from tenklog.render import Format, Output, csv_text, plain_markdown, render, visible
+
+if TYPE_CHECKING:
+    from tenklog.game import Game
+    from tenklog.importing import Imported, Planned
+    from tenklog.notation import Found
+    from tenklog.rules import Ruleset
+    from tenklog.store import Log
+
+
+# -- import -----------------------------------------------------------------------------------------------------------
+
+
+@command("import", example="tenklog import friday.txt")
+@click.argument("sources", nargs=-1, required=True, metavar="FILE...")
+@rules_option
+@click.option("-g", "--game", "game", metavar="ID", help="An id for the game, instead of the one in the file.")
+@click.option("--dry-run", is_flag=True, help="Say what would be imported, and write nothing.")
+@output_options
+def import_(
+    sources: tuple[str, ...], name: str | None, sets: tuple[str, ...], game: str | None, dry_run: bool, form: Format
+) -> None:
+    """Bring in games: text in the notation of `export`, or logs. Importing a file twice adds nothing.
+
+    FILE may be `-`. When anything in any file is wrong nothing is imported. --rules and --set are for a file that names
+    no rules.
+    """
+    from tenklog import importing
+    from tenklog.importing import Imported
+
+    rules = ruleset(name or "tiotusen", sets) if name is not None or sets else None
+    place = home()
+    planned: list[Planned] = []
+    for source in sources:
+        found = _found(source, rules)
+        if game is not None:
+            found = [_called(game, source, found, sources)]
+        planned += importing.plan(place, found, source, among=planned)
+    for one in planned:
+        if not dry_run:
+            importing.write(one)
+    if dry_run:
+        remark("nothing is imported (--dry-run)")
+    outcomes = [one.told for one in planned]
+    columns = [column for column in Imported.__struct_fields__ if column != "file" or len(sources) > 1]
+    emit(Output(outcomes, columns, [row(one) for one in outcomes], _told(outcomes, dry_run)), form)
+
+
+def _found(source: str, rules: "Ruleset | None") -> "list[Found]":
+    """Read what a file holds, whichever kind it is."""
+    from tenklog import notated, reading
+    from tenklog.notation import Found
+
+    data = reading.read_bytes(Path(source))
+    if data.lstrip()[:1] == b"{":
+        log = reading.parse(data, source)
+        if log.torn:
+            remark(log.torn)
+        found = [Found(log.events, [f"{source}:{number}" for number in range(1, log.seq + 1)], log.start.game)]
+    else:
+        found = notated.read(_text(data, source), source, find=ruleset, rules=rules)
+    if rules is not None and all(one.events[0].rules != rules for one in found):  # type: ignore[union-attr]
+        raise UsageError(f"{source} names its rules itself", "--rules and --set are for a file that names none")
+    return found
+
+
+def _text(data: bytes, source: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode().rpartition("\n")
+        place = f"{source}:{before[0].count(chr(10)) + bool(before[1]) + 1}:{len(before[2]) + 1}"
+        raise DataError(f"is no UTF-8 text (byte {error.start})", "a text saved as UTF-8", place) from None
+
+
+def _called(game: str, source: str, found: "list[Found]", sources: Sequence[str]) -> "Found":
+    """Return the only game of the only file, under another id."""
+    from msgspec.structs import replace
+
+    if len(found) > 1 or len(sources) > 1:
+        what = f"{source} holds {len(found)} games" if len(found) > 1 else f"{len(sources)} files are named"
+        raise UsageError(f"{what}, and -g {game} is the id of one", f"ids in the files: `game: {game}`")
+    return replace(found[0], game=game)
+
+
+def _told(outcomes: "list[Imported]", dry_run: bool) -> str:
+    lines = [
+        f"{one.game}: already there."
+        if one.result == "already"
+        else f"{one.game}: {joined(one.players)} by {one.rules}, {one.status}, {one.events} events."
+        for one in outcomes
+    ]
+    shown = lines[:20] + ([f"and {len(lines) - 20} more"] if len(lines) > 20 else [])
+    if len(lines) > 1:
+        new = sum(one.result == "new" for one in outcomes)
+        shown.append(f"{new} {'would be ' if dry_run else ''}imported, {len(lines) - new} already there.")
+    return visible("\n".join(shown)) if len(shown) == 1 else "\n".join(map(visible, shown))
+
+
+# -- export -----------------------------------------------------------------------------------------------------------
+
+FORMS = ("notation", "markdown", "csv", "json")
+_SUFFIXES = {".md": "markdown", ".csv": "csv", ".json": "json"}
+
+
+@command("export", example="tenklog export --format csv -o friday.csv")
+@click.argument("games", nargs=-1, metavar="[GAME]...")
+@game_option
+@click.option("--all", "every", is_flag=True, help="All games of the home folder.")
+@click.option("-o", "--output", metavar="FILE", help="Write a new file; .md, .csv and .json tell the format.")
+@form_options(FORMS, None)
+def export(games: tuple[str, ...], game: str | None, every: bool, output: str | None, form: str | None) -> None:
+    """Write games as text that `import` reads (notation), as score sheets (Markdown, CSV), or whole as JSON."""
+    if every and (games or (game is not None and typed("game"))):
+        raise UsageError("--all and a GAME", "some games, or --all")
+    form = form or _SUFFIXES.get(Path(output or "").suffix.lower(), "notation")
+    named: Sequence[str | None] = [str(path) for path in home().games()] if every else games or (game,)
+    if output is not None:
+        _refuse(Path(output))
+    raw = bool(click.get_current_context().meta.get("tenklog.raw"))
+    data = _written([load(one) for one in named], form, raw).encode()
+    if output is None:
+        emit(data)
+        return
+    from tenklog import files
+
+    # Without the mark a spreadsheet takes UTF-8 for something else.
+    data = b"\xef\xbb\xbf" + data if form == "csv" else data
+    with files.telling(output):
+        _refuse(Path(output))
+        files.write_new(Path(output), data)
+    remark(f"wrote {output}")
+
+
+def _refuse(path: Path) -> None:
+    from tenklog import files
+
+    with files.telling(path):
+        if files.exists(path):
+            raise Conflict(f"{path} exists already", "another name")
+    if not path.parent.is_dir():
+        raise AccessError(f"there is no folder {path.parent}", "a folder that is there", str(path))
+
+
+def _written(logs: "Sequence[Log]", form: str, raw: bool) -> str:
+    from tenklog import notation, projections
+    from tenklog.cli.look import wide
+
+    if form == "notation":
+        return "\n".join(notation.write(log.events) for log in logs)
+    if form == "json":
+        whole = [
+            projections.Whole(
+                log.start.game, log.fingerprint, projections.show(log.game), projections.sheet(log.game), log.events
+            )
+            for log in logs
+        ]
+        return render(Output(projections.Export(whole)), "json")
+    sheets = [projections.sheet(log.game) for log in logs]
+    if form == "csv":
+        if len(sheets) != 1:
+            raise UsageError(f"{len(sheets)} games in one CSV sheet", "one game, or --format json or notation")
+        return csv_text(_rows(logs[0].game), raw)
+    parts = []
+    for log, sheet in zip(logs, sheets, strict=True):
+        head = visible(f"{log.start.title or log.start.game}, {sheet.rules}")
+        parts.append(f"## {plain_markdown(head)}\n\n{wide(sheet, 'markdown')}")
+    return "\n".join(parts)
+
+
+def _rows(game: "Game") -> list[list[object]]:
+    """Return a score sheet as one has it on paper: a row a round, a column a player, and the totals below."""
+    from tenklog.cli.look import MARKS
+    from tenklog.projections import sheet
+
+    document = sheet(game)
+    rows: list[list[object]] = [["round", *document.players]]
+    for one in document.rounds:
+        cells = {entry.player: entry.posted or MARKS.get(entry.outcome, 0) for entry in one.entries}
+        rows.append([one.round, *(cells.get(player) for player in document.players)])
+    return [*rows, ["total", *(seat.total for seat in game.position.seats)]]
