@@ -157,29 +157,30 @@ class _Reader:
         alike = [one for one in players if _alike(one) == _alike(composed)]
         return alike[0] if len(alike) == 1 and not quoted else name
 
-    def near(self, name: str, right: str) -> str:
+    def near(self, line: Line, name: str, right: str) -> str:
         """Phrase which player or word a name was likely meant to be, or else what would be right."""
         known = {one.lower(): one for one in (*EXAMPLES, *self.players())}
         close = nearest(name.lower(), list(known))
         word = close.removeprefix("did you mean ").removesuffix("?")
+        line.example = EXAMPLES.get(word, line.example)
         return f"did you mean {known[word]}?" if word in known else right
 
     # -- turns --------------------------------------------------------------------------------------------------------
 
     def turn(self, line: Line) -> None:
         begin = line.at
-        name, quoted = line.name(":")
+        name, quoted = line.name(":/=!*(")
         if not line.sign(":"):
-            right = self.near(name, "the name of who rolls, a colon, and the rolls")
+            right = self.near(line, name, "the name of who rolls, a colon, and the rolls")
             raise line.error(f"{name[:20]!r} is followed by no colon", right, begin)
         if not self.heading.said:
             line.example = HEADING["players"]
-            raise line.error("no game has begun here", self.near(name, "a heading first"), begin)
+            raise line.error("no game has begun here", self.near(line, name, "a heading first"), begin)
         position = self.begin().position
         player = self.called(name, quoted)
         if position.seat_of(player) is None:
             line.example = _example(position)
-            right = self.near(name, f"one of {', '.join(self.players())}")
+            right = self.near(line, name, f"one of {', '.join(self.players())}")
             raise line.error(f"there is no player {name}", right, begin)
         if line.done():
             line.example = _example(position)
@@ -219,7 +220,7 @@ class _Reader:
         if line.sign("("):
             aside = line.faces()
             if not line.sign(")"):
-                line.example = "115346/115(15)"
+                line.example = "123456/123456(6)"
                 raise line.error("a bracket is not closed", "the dice that leave the table in brackets")
         elif position.turn is not None and tuple(sorted(kept)) in state.keeps(position, position.turn):
             aside = position.table.aside(tuple(sorted(kept)))
@@ -280,7 +281,7 @@ class _Reader:
         self.add(line, at, events.Join, player=line.new_name())
 
     def leave(self, line: Line, at: int, game: Game) -> None:
-        self.add(line, at, events.Leave, player=self.called(*line.name("")))
+        self.add(line, at, events.Leave, player=self.called(*line.name()))
 
     def rename(self, line: Line, at: int, game: Game) -> None:
         name, quoted = line.name(">")

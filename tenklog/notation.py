@@ -45,7 +45,7 @@ KEYWORD = re.compile(rf"({'|'.join(EXAMPLES)}|first throw)(?=\s*:|\s|$)", re.IGN
 MOVES = re.compile(r"[1-6/=!]|(steal|challenge)\b", re.IGNORECASE)
 MOST_ENTRIES = 200  # on a line; a turn may take several
 NAMELESS = "game"  # stands in the start of a game to which a text gives no id
-_SIGNS = frozenset(':,="#/\\>!*()')  # what ends a name that stands without quotes
+SIGNS = frozenset(':,="#/\\>!*()')  # what no name has that stands without quotes
 _JOINERS = "\u200c\u200d"
 
 
@@ -165,7 +165,7 @@ def _heading(start: events.Start) -> list[str]:
 
 def name(player: str, more: str = "") -> str:
     """Write a name, in quotes where it could be misread; `more` are signs that would end it as well."""
-    plain = player and not _SIGNS & {*player} and not {*more} & {*player} and _shown(player) == player
+    plain = player and not SIGNS & {*player} and not {*more} & {*player} and _shown(player) == player
     return player if plain and player == player.strip() and not KEYWORD.match(player) else quoted(player)
 
 
@@ -174,7 +174,7 @@ def text(words: str | None) -> str:
     if words is None:
         return ""
     try:
-        plain = events.text(words, "text") == words == _shown(words) and words[0] != '"' and not MOVES.match(words)
+        plain = events.text(words, "text") == words == _shown(words) and words[0] not in '"#' and not MOVES.match(words)
     except UsageError:
         plain = False
     return words if plain else quoted(words)

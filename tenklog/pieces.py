@@ -13,10 +13,12 @@ from msgspec import DecodeError, json
 from tenklog import dice, events
 from tenklog.dice import Dice
 from tenklog.errors import DataError, TenklogError, UsageError
+from tenklog.notation import SIGNS, quoted
 from tenklog.rules import Ruleset, Value, parse_change
 
 WORD = re.compile(r"[^\s/=!*()#:\",]+")
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_BARE = re.compile(rf"[^\s{re.escape(''.join(SIGNS))}][^{re.escape(''.join(SIGNS))}]*")
 KEY = re.compile(r"[^\s=,#\"]+")
 _VALUE = re.compile(r"[^\s\"]+")
 
@@ -38,7 +40,8 @@ class Line:
         """Say what is wrong here, or at another place of the line, and show what would be right."""
         such = f"such as `{self.example}`"
         if right:
-            such = f"{right}: `{self.example}`" if "such as" in right or right.endswith("?") else f"{right}, {such}"
+            joint = " Such as" if right.endswith("?") else ":" if "such as" in right else ", such as"
+            such = f"{right}{joint} `{self.example}`"
         return DataError(what, such, self.place(self.at if at is None else at))
 
     @contextmanager
@@ -58,7 +61,7 @@ class Line:
         text = self.text
         while self.at < len(text) and text[self.at].isspace():
             self.at += 1
-        if text.startswith("#", self.at) and (self.at == 0 or text[self.at - 1].isspace()):
+        if text.startswith("#", self.at) and (self.at == 0 or text[self.at - 1].isspace() or text[self.at - 1] == ":"):
             self.at = len(text)
         return self.at >= len(text)
 
@@ -97,16 +100,18 @@ class Line:
 
     # -- names and texts ----------------------------------------------------------------------------------------------
 
-    def name(self, stops: str) -> tuple[str, bool]:
-        """Read a name up to one of the stops, and tell whether it stood in quotes."""
+    def name(self, stops: str = "") -> tuple[str, bool]:
+        """Read a name, which one of the stops may follow; tell whether it stood in quotes."""
         name = self.quoted()
         if name is not None:
             return name, True
-        at = self.at
-        found = self.take(re.compile(rf'(?:(?!\s#)[^{re.escape(stops)}"])+')).strip()
-        if not found:
+        at, name = self.at, self.take(_BARE)
+        after = self.text[self.at : self.at + 1]
+        if not name and (not after or after in stops):
             raise self.error("a name is missing", at=at)
-        return found, False
+        if after in SIGNS - {*stops, "#"} or (after == "#" and not self.text[self.at - 1].isspace()):
+            raise self.error(f"a name with {after} in it", f"quotes around it, {quoted(name.rstrip() + after)}", at)
+        return name.rstrip(), False
 
     def new_name(self, stops: str = "") -> str:
         """Read the name of somebody who was not called so before."""
