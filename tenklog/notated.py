@@ -5,6 +5,7 @@ is about, and shows what would be right there. Nothing is implied but what follo
 nothing is repaired.
 """
 
+from functools import cache
 from typing import Any
 
 from tenklog import dice, events, state
@@ -26,7 +27,7 @@ def read(text: str, where: str, *, find: Find = preset, rules: Ruleset | None = 
 
     `find` knows rulesets by name; `rules` are those of a game that names none.
     """
-    reader = _Reader(find, rules)
+    reader = _Reader(cache(find), rules)
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         reader.read(Line(where, number, line.removesuffix("\r")))
     reader.end()

@@ -25,12 +25,13 @@ PAGE = (ROOT / "schemas" / "NOTATION.md").read_text(encoding="utf-8")
 LONG = bool(os.environ.get("TENKLOG_LONG"))
 GAMES = 10_000 if LONG else 200
 DAMAGES = 5_000 if LONG else 500
+PRESET = cache(preset)
 HEADING = "players: Anna, Ben\nrules: ten-thousand\n\n"
 
 
 def one(text: str) -> notation.Found:
     """Read a text that holds one game."""
-    (found,) = notated.read(text, "game.txt")
+    (found,) = notated.read(text, "game.txt", find=PRESET)
     return found
 
 
@@ -42,7 +43,7 @@ def told(lines: str, heading: str = HEADING) -> list[events.AnyEvent]:
 def refused(text: str) -> str:
     """Return what a wrong text is answered with."""
     with pytest.raises(DataError) as error:
-        notated.read(text, "game.txt")
+        notated.read(text, "game.txt", find=PRESET)
     return str(error.value)
 
 
@@ -328,7 +329,7 @@ def test_damage_is_named_where_it_was_done() -> None:
         spoilt = damaged(rng, notation.write(random_game(rng, rng.choice(rulesets), asides=0.1)))
         seen[spoilt.kind] += 1
         try:
-            notated.read(spoilt.text, "game.txt")
+            notated.read(spoilt.text, "game.txt", find=PRESET)
             answer = "nothing"
         except DataError as error:
             answer = str(error)
