@@ -30,6 +30,7 @@ def prepare(folder: Path) -> None:
     )
     (folder / "poem.jsonl").write_text("Roses are red\n")
     (folder / "poem.csv").write_text("Roses are red\n")
+    (folder / "turn.txt").write_text("players: Anna, Ben\nrules: ten-thousand\n\nAnna: 133446/1 =300\n")
     (folder / "shadow" / "rules").mkdir(parents=True)
     (folder / "shadow" / "rules" / "zilch.toml").write_text('based_on = "farkle"\n')
     (folder / "circle.toml").write_text('based_on = "./circle.toml"\n')

@@ -153,7 +153,10 @@ def test_an_expect_that_is_false_keeps_a_game_out(desk: Desk) -> None:
 
 def test_a_dry_run_says_what_would_come_and_writes_nothing(desk: Desk) -> None:
     file = desk.file("friday.txt", FRIDAY)
-    assert desk(f"import {file} --dry-run") == "friday: Anna and Ben by ten-thousand, in-progress, 5 events.\n"
+    assert (
+        desk(f"import {file} --dry-run")
+        == "friday: would be imported, Anna and Ben by ten-thousand, in-progress, 5 events.\n"
+    )
     assert not (desk.folder / "home").exists()
 
 
@@ -162,7 +165,7 @@ def test_a_text_comes_from_standard_input_too(desk: Desk, monkeypatch: pytest.Mo
         buffer = io.BytesIO(FRIDAY.encode())
 
     monkeypatch.setattr("sys.stdin", Input)
-    assert desk("import - -g saturday") == "saturday: Anna and Ben by ten-thousand, in-progress, 5 events.\n"
+    assert desk("import - -g saturday") == "saturday: imported, Anna and Ben by ten-thousand, in-progress, 5 events.\n"
     assert {*desk.logs()} == {"saturday.jsonl"}
 
 

@@ -442,6 +442,11 @@ def test_each_error_names_the_place_and_shows_a_right_example(text: str, answer:
     assert refused(text) == f"game.txt:{answer}"
 
 
+def test_the_notebook_among_the_samples_is_the_one_that_the_readme_shows() -> None:
+    text = (ROOT / "sample_logs" / "notebook.txt").read_text(encoding="utf-8")
+    assert f"```\n{text}```" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 def test_a_text_has_limits() -> None:
     assert refused(HEADING + "#" * 70_000).startswith("game.txt:4:1: a line of 70000 characters; at most 65536")
     changes = HEADING + "change: target=5000 whole-game\n" * 201

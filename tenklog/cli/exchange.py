@@ -108,17 +108,18 @@ def _called(game: str, source: str, found: "list[Found]", sources: Sequence[str]
 
 
 def _told(outcomes: "list[Imported]", dry_run: bool) -> str:
+    done = "would be imported" if dry_run else "imported"
     lines = [
         f"{one.game}: already there."
         if one.result == "already"
-        else f"{one.game}: {joined(one.players)} by {one.rules}, {one.status}, {one.events} events."
+        else f"{one.game}: {done}, {joined(one.players)} by {one.rules}, {one.status}, {one.events} events."
         for one in outcomes
     ]
     shown = lines[:20] + ([f"and {len(lines) - 20} more"] if len(lines) > 20 else [])
     if len(lines) > 1:
         new = sum(one.result == "new" for one in outcomes)
-        shown.append(f"{new} {'would be ' if dry_run else ''}imported, {len(lines) - new} already there.")
-    return visible("\n".join(shown)) if len(shown) == 1 else "\n".join(map(visible, shown))
+        shown.append(f"{new} {done}, {len(lines) - new} already there.")
+    return "\n".join(map(visible, shown))
 
 
 # -- export -----------------------------------------------------------------------------------------------------------
