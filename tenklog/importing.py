@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import DecodeError, Struct, json
 from msgspec.structs import replace
 
 from tenklog import events, files, reading, store
@@ -50,7 +50,7 @@ def plan(home: Home, found: Iterable[Found], file: str, *, among: Sequence[Plann
     """
     planned = list(among)
     for one in found:
-        log = [replace(one.events[0], game=_id(home, one)), *one.events[1:]]
+        log = [replace(start(one), game=_id(home, one)), *one.events[1:]]
         game = _folded(log, one.places)
         path = home.path(game.start.game)
         twin = next((other.log for other in planned if other.path == path), None)
@@ -79,6 +79,44 @@ def write(planned: Planned) -> None:
         store.write_log(planned.path, planned.log)
     except Conflict:
         _compare(reading.read(planned.path).events, planned.log, planned.places, planned.told.game)
+
+
+def start(found: Found) -> events.Start:
+    """Return the start of a game; raise DataError for a list of events that begins with none."""
+    first = found.events[0] if found.events else None
+    if not isinstance(first, events.Start):
+        raise DataError("begins with no start event", "the start first", found.places[0] if found.places else "")
+    return first
+
+
+class _Game(Struct):
+    events: list[AnyEvent]
+
+
+class _Export(Struct):
+    games: list[_Game]
+
+
+def read_export(data: bytes, where: str) -> list[Found]:
+    """Read what `export` writes as JSON, in which the events stand as in the log; raise DataError."""
+    try:
+        games = json.decode(data, type=_Export).games
+        for number, game in enumerate(games, 1):
+            events.check_times(game.events)
+            if not game.events:
+                raise DataError(f"game {number} has no events")
+    except (DecodeError, RecursionError, DataError) as error:
+        what = error.what if isinstance(error, DataError) else str(error).replace("`", "'")
+        raise DataError(what, "JSON as `tenklog export --format json` writes it", where) from None
+    return [
+        Found(game.events, [f"{where}: game {number}, event {n}" for n in range(1, len(game.events) + 1)], _named(game))
+        for number, game in enumerate(games, 1)
+    ]
+
+
+def _named(game: _Game) -> str | None:
+    first = game.events[0]
+    return first.game if isinstance(first, events.Start) else None
 
 
 def _id(home: Home, found: Found) -> str:

@@ -222,6 +222,28 @@ def test_a_log_is_imported_byte_for_byte(desk: Desk) -> None:
         assert desk(f"import {path}") == f"{path.stem}: already there.\n"
 
 
+def test_the_json_of_an_export_is_imported_as_it_was(desk: Desk) -> None:
+    desk(f"export {' '.join(map(str, SAMPLES))} -o all.json")
+    assert desk("import all.json").endswith(f"{len(SAMPLES)} imported, 0 already there.\n")
+    assert desk.logs() == {path.name: path.read_bytes() for path in SAMPLES}
+    text = (desk.folder / "all.json").read_text(encoding="utf-8")
+    for old, new, answer in (
+        ('"type": "roll"', '"type": "rolls"', "bad.json: Invalid value 'rolls'"),
+        ('"version": 1', '"version": 2', "bad.json: Expected `int` <= 1".replace("`", "'")),
+        ('"seq": 9,', '"seq": 8,', "bad.json: game 1, event 9: seq 8 follows seq 8; seq 9"),
+        ("19:00:20.655Z", "19:00:70.655Z", "bad.json: time '"),
+    ):
+        spoilt = text[text.index('"ten-thousand-example"') :].replace(old, new, 1)
+        desk.file("bad.json", '{ "games": [{ "game":' + spoilt)
+        assert desk("import bad.json", 1).startswith(f"tenklog: error: {answer}"), old
+    desk.file("bad.json", '{ "games": [{"events": []}]}')
+    assert desk("import bad.json", 1).startswith("tenklog: error: bad.json: game 1 has no events; ")
+    desk.file("bad.json", '{ "games": [{"events": [{"type":"note","seq":1,"text":"tea"}]}]}')
+    assert desk("import bad.json", 1) == (
+        "tenklog: error: bad.json: game 1, event 1: begins with no start event; the start first\n"
+    )
+
+
 def test_any_list_of_events_can_be_brought_in(desk: Desk) -> None:
     found = [Found(random_game(Random(seed)), ["here"] * 1000) for seed in range(20)]  # type: ignore[arg-type]
     planned = plan(desk.home, found, "-")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from tenklog.errors import AccessError, PipeClosed, UsageError
+from tenklog.errors import AccessError, Conflict, PipeClosed, UsageError
 from tenklog.render import FORMATS, Format, Output, render, visible
 
 if TYPE_CHECKING:
@@ -233,6 +233,21 @@ def load(game: str | None) -> "Log":
     if log.torn:
         remark(log.torn)
     return log
+
+
+def new_file(name: str) -> "Path":
+    """Return the path of a file that is to be written; raise Conflict when it is there, AccessError for no folder."""
+    from pathlib import Path
+
+    from tenklog import files
+
+    path = Path(name)
+    with files.telling(path):
+        if files.exists(path):
+            raise Conflict(f"{name} exists already", "another name")
+    if not path.parent.is_dir():
+        raise AccessError(f"there is no folder {path.parent}", "a folder that is there", name)
+    return path
 
 
 def remark(text: str) -> None:

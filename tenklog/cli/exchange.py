@@ -13,13 +13,14 @@ from tenklog.cli.common import (
     game_option,
     home,
     load,
+    new_file,
     output_options,
     remark,
     rules_option,
     ruleset,
     typed,
 )
-from tenklog.errors import AccessError, Conflict, DataError, UsageError
+from tenklog.errors import DataError, UsageError
 from tenklog.narrate import joined
 from tenklog.projections import row
 from tenklog.render import Format, Output, csv_text, plain_markdown, render, visible
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 def import_(
     sources: tuple[str, ...], name: str | None, sets: tuple[str, ...], game: str | None, dry_run: bool, form: Format
 ) -> None:
-    """Bring in games: text in the notation of `export`, or logs. Importing a file twice adds nothing.
+    """Bring in games: text in the notation or JSON of `export`, or logs. Importing a file twice adds nothing.
 
     FILE may be `-`. When anything in any file is wrong nothing is imported. --rules and --set are for a file that names
     no rules.
@@ -72,18 +73,20 @@ def import_(
 
 def _found(source: str, rules: "Ruleset | None") -> "list[Found]":
     """Read what a file holds, whichever kind it is."""
-    from tenklog import notated, reading
+    from tenklog import importing, notated, reading
     from tenklog.notation import Found
 
     data = reading.read_bytes(Path(source))
-    if data.lstrip()[:1] == b"{":
+    if data.split(maxsplit=2)[:2] == [b"{", b'"games":']:
+        found = importing.read_export(data, source)
+    elif data.lstrip()[:1] == b"{":
         log = reading.parse(data, source)
         if log.torn:
             remark(log.torn)
         found = [Found(log.events, [f"{source}:{number}" for number in range(1, log.seq + 1)], log.start.game)]
     else:
         found = notated.read(_text(data, source), source, find=ruleset, rules=rules)
-    if rules is not None and all(one.events[0].rules != rules for one in found):  # type: ignore[union-attr]
+    if rules is not None and not any(importing.start(one).rules == rules for one in found):
         raise UsageError(f"{source} names its rules itself", "--rules and --set are for a file that names none")
     return found
 
@@ -139,32 +142,22 @@ def export(games: tuple[str, ...], game: str | None, every: bool, output: str | 
     if every and (games or (game is not None and typed("game"))):
         raise UsageError("--all and a GAME", "some games, or --all")
     form = form or _SUFFIXES.get(Path(output or "").suffix.lower(), "notation")
-    named: Sequence[str | None] = [str(path) for path in home().games()] if every else games or (game,)
-    if output is not None:
-        _refuse(Path(output))
+    named: Sequence[str | None] = (*games, *((game,) if typed("game") else ())) or (game,)
+    if every:
+        named = [str(path) for path in home().games()]
+    path = new_file(output) if output is not None else None
     raw = bool(click.get_current_context().meta.get("tenklog.raw"))
     data = _written([load(one) for one in named], form, raw).encode()
-    if output is None:
+    if path is None:
         emit(data)
         return
     from tenklog import files
 
-    # Without the mark a spreadsheet takes UTF-8 for something else.
-    data = b"\xef\xbb\xbf" + data if form == "csv" else data
-    with files.telling(output):
-        _refuse(Path(output))
-        files.write_new(Path(output), data)
-    remark(f"wrote {output}")
-
-
-def _refuse(path: Path) -> None:
-    from tenklog import files
-
     with files.telling(path):
-        if files.exists(path):
-            raise Conflict(f"{path} exists already", "another name")
-    if not path.parent.is_dir():
-        raise AccessError(f"there is no folder {path.parent}", "a folder that is there", str(path))
+        # Without the mark a spreadsheet takes UTF-8 for something else.
+        files.put(path, b"\xef\xbb\xbf" + data if form == "csv" else data)
+        files.sync_folder(path.parent)
+    remark(f"wrote {output}")
 
 
 def _written(logs: "Sequence[Log]", form: str, raw: bool) -> str:

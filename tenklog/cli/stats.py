@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from tenklog import events
-from tenklog.cli.common import F, archive_option, command, emit, find, home, output_options, remark
-from tenklog.errors import AccessError, Conflict, TenklogError, UsageError
+from tenklog.cli.common import F, archive_option, command, emit, find, home, new_file, output_options, remark
+from tenklog.errors import TenklogError, UsageError
 from tenklog.render import Format, Output, cell, grid, listing
 from tenklog.stats import DICE_SETS, ORIGINS, PLAYED, Answer, Filters, Report, moment
 from tenklog.tables import TABLES
@@ -284,13 +284,7 @@ def _target(output: str | None) -> Path | None:
     path = Path(output)
     if path.suffix not in (".parquet", ".csv", ".json"):
         raise UsageError(f"--output {output} is of no known kind", "a name that ends in .parquet, .csv or .json")
-    from tenklog import files
-
-    if files.exists(path):
-        raise Conflict(f"{output} exists already", "another name")
-    if not path.parent.is_dir():
-        raise AccessError(f"there is no folder {path.parent}", "a folder that is there", output)
-    return path
+    return new_file(output)
 
 
 def _described(schema: str | None) -> Output:
