@@ -106,7 +106,9 @@ class _Reader:
 
     def players(self) -> list[str]:
         """Return who sits at the table."""
-        return [seat.player for seat in self.begin().position.seats] if self.heading.said else []
+        if self.game is None:
+            return [*self.heading.said.get("players", ())]
+        return [seat.player for seat in self.game.position.seats]
 
     def begin(self) -> Game:
         """Return the game so far; begin it when this is its first event."""
@@ -163,8 +165,11 @@ class _Reader:
         known = {one.lower(): one for one in (*EXAMPLES, *self.players())}
         close = nearest(name.lower(), list(known))
         word = close.removeprefix("did you mean ").removesuffix("?")
-        line.example = EXAMPLES.get(word, line.example)
-        return f"did you mean {known[word]}?" if word in known else right
+        if word not in known:
+            return right
+        turn = f"{written(known[word])}: {line.text[line.at :].strip()[:30] or '=600'}"
+        line.example = EXAMPLES.get(word, turn)
+        return f"did you mean {known[word]}?"
 
     # -- turns --------------------------------------------------------------------------------------------------------
 
@@ -177,14 +182,14 @@ class _Reader:
         if not self.heading.said:
             line.example = HEADING["players"]
             raise line.error("no game has begun here", self.near(line, name, "a heading first"), begin)
-        position = self.begin().position
         player = self.called(name, quoted)
-        if position.seat_of(player) is None:
-            line.example = _example(position)
-            right = self.near(line, name, f"one of {', '.join(self.players())}")
-            raise line.error(f"there is no player {name}", right, begin)
+        if player not in self.players():
+            close = self.near(line, name, "")
+            if not close:
+                line.example = _example(self.begin().position)
+            raise line.error(f"there is no player {name}", close or f"one of {', '.join(self.players())}", begin)
         if line.done():
-            line.example = _example(position)
+            line.example = _example(self.begin().position)
             raise line.error("a turn with nothing in it", "dice or points, or ! for a bust", begin)
         ended = False
         while not line.done():
@@ -249,6 +254,8 @@ class _Reader:
         elif word.lower() == "challenge":
             name = line.quoted()
             opponent = self.called(line.take(WORD) if name is None else name, name is not None)
+            if not opponent:
+                raise line.error("nobody is challenged", "`challenge Ben`")
             self.add(line, at, events.Challenge, player=player, opponent=opponent)
         else:
             right = "dice for a roll, /1 for a keep, = a bank, ! a bust, steal, challenge NAME"

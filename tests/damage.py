@@ -160,6 +160,11 @@ def nothing_to_undo(text: Text) -> Damage:
     return text.insert("nothing-to-undo", text.blank + 1, "undo: too early")
 
 
+def unknown_heading(text: Text) -> Damage:
+    number = text.rng.randrange(text.blank)
+    return text.put("unknown-heading", number, 0, 1, "x")
+
+
 def unknown_rules(text: Text) -> Damage:
     number = next(number for number, line in enumerate(text.lines) if line.startswith("rules: "))
     return text.put("unknown-rules", number, 7, 7, "x")
@@ -182,7 +187,7 @@ def same_player(text: Text) -> Damage:
 KINDS: tuple[Callable[[Text], Damage], ...] = (
     no_die, too_few_dice, not_thrown, no_bust, bust_left_out, keep_left_out, wrong_points, no_number, after_the_end,
     unknown_word, no_colon, unknown_player, not_at_turn, unknown_line, heading_too_late, open_quotes, nothing_to_undo,
-    unknown_rules, unknown_setting, same_player,
+    unknown_heading, unknown_rules, unknown_setting, same_player,
 )  # fmt: skip
 
 

@@ -352,6 +352,11 @@ def test_damage_is_named_where_it_was_done() -> None:
             "players: Anna\n\nAnna: =5",
             "1:1: the game names no rules; a line such as `rules: tiotusen opening_minimum=500`",
         ),
+        (
+            "players: Anna\nruels: zilch\n",
+            "2:1: there is no player ruels; did you mean rules? Such as `rules: tiotusen opening_minimum=500`",
+        ),
+        ("rules: zilch\nAnna: =5", "1:1: the game names no players; a line such as `players: Anna, Ben`"),
         ("rules: zilch", "1:1: the game names no players; a line such as `players: Anna, Ben`"),
         ("players: Anna, Anna", "1:16: two players are called Anna; a name for each, such as `players: Anna, Ben`"),
         ("players: Anna,", "1:15: a name is missing; such as `players: Anna, Ben`"),
@@ -411,7 +416,7 @@ def test_damage_is_named_where_it_was_done() -> None:
             HEADING + "Anna: =",
             "4:7: no dice were rolled in this turn; the points that it is worth, or ! for a bust, such as `Anna: =600`",
         ),
-        (HEADING + "Bne: =5", "4:1: there is no player Bne; did you mean Ben? Such as `Anna: 133446`"),
+        (HEADING + "Bne: =5", "4:1: there is no player Bne; did you mean Ben? Such as `Ben: =5`"),
         (
             HEADING + "Ntoe: x",
             "4:1: there is no player Ntoe; did you mean note? Such as `note: the cat sat on the sheet`",
