@@ -48,12 +48,13 @@ def plan(home: Home, found: Iterable[Found], file: str, *, among: Sequence[Plann
     `among` was planned before, from other files. Raise DataError for a game that is no legal one or has an expect that
     is false, and Conflict for one under whose id there is another.
     """
-    planned = list(among)
+    planned: list[Planned] = []
+    known = {one.path: one.log for one in among}
     for one in found:
         log = [replace(start(one), game=_id(home, one)), *one.events[1:]]
         game = _folded(log, one.places)
         path = home.path(game.start.game)
-        twin = next((other.log for other in planned if other.path == path), None)
+        twin = known.get(path)
         if twin is None and files.exists(path):
             twin = reading.read(path).events
         if twin is not None:
@@ -68,7 +69,8 @@ def plan(home: Home, found: Iterable[Found], file: str, *, among: Sequence[Plann
             file=file,
         )
         planned.append(Planned(path, log, one.places, told))
-    return planned[len(among) :]
+        known.setdefault(path, log)
+    return planned
 
 
 def write(planned: Planned) -> None:

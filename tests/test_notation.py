@@ -289,6 +289,32 @@ def test_a_turn_of_very_many_rolls_takes_several_lines() -> None:
     assert max(map(len, text.split("\n"))) < 5_000
 
 
+AWKWARD = (
+    "note", "Undo it", "first throw", "a:b", "x -> y", "#1", "007", "=5", "5/5", "a, b", '"q"', "\\", "steal", "a-",
+    "challenge", "whole-game", "a\u00a0b", "👨\u200d👩\u200d👧", "players",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("turn", range(len(AWKWARD)))
+def test_a_name_that_looks_like_something_else_comes_back_wherever_it_stands(turn: int) -> None:
+    players = AWKWARD[turn:] + AWKWARD[:turn]
+    rules = change(preset("ten-thousand"), {"challenge_split": 5000})
+    start = Start(1, game="g", version=1, players=players, rules=rules, origin="table", first_throw={players[0]: (6,)})
+    log: list[events.Event] = [start]
+    for seq, player in enumerate(players, 1):
+        log.append(events.Challenge(2 * seq, player=player, opponent=players[seq % len(players)]))
+        log.append(Bank(2 * seq + 1, player=player, points=50))
+    log.append(events.Expect(len(log) + 1, totals=dict.fromkeys(players, 50) | {"Nobody": 3}))
+    log.append(events.Leave(len(log) + 1, player=players[2]))
+    log.append(events.Rename(len(log) + 1, player=players[3], to="x"))
+    log.append(events.Rename(len(log) + 1, player="x", to=players[3]))
+    log.append(events.Note(len(log) + 1, text=players[4]))
+    log.append(events.Abandon(len(log) + 1, why=f"{players[5]}: 133446"))
+    assert [type(event).__name__ for event in log[-6:]] == ["Expect", "Leave", "Rename", "Rename", "Note", "Abandon"]
+    # A player who is challenged loses what the turn posts, so nobody but the last has 50; that is not asked here.
+    assert one(notation.write(log)).events == log
+
+
 NAMES = st.text(min_size=1, max_size=64).map(lambda text: text.strip()[:64].strip())
 
 
@@ -326,7 +352,7 @@ def test_damage_is_named_where_it_was_done() -> None:
     missed = []
     for seed in range(DAMAGES):
         rng = Random(f"damage {seed}")
-        spoilt = damaged(rng, notation.write(random_game(rng, rng.choice(rulesets), asides=0.1)))
+        spoilt = damaged(rng, notation.write(random_game(rng, rng.choice(rulesets), asides=0.1, lines=40)))
         seen[spoilt.kind] += 1
         try:
             notated.read(spoilt.text, "game.txt", find=PRESET)
@@ -543,7 +569,7 @@ def test_whatever_is_written_fits_the_grammar_and_what_does_not_fit_is_refused()
     line, rulesets = grammar(), some_rulesets()
     signs = '0123456789abN:,="#/\\>!*() \t.-'
     refusals = 0
-    for seed in range(GAMES // 4):
+    for seed in range(GAMES // 8):
         rng = Random(f"grammar {seed}")
         lines = notation.write(random_game(rng, rng.choice(rulesets), asides=0.2, replay=seed % 4 == 0)).splitlines()
         for number, text in enumerate(lines):
@@ -553,7 +579,7 @@ def test_whatever_is_written_fits_the_grammar_and_what_does_not_fit_is_refused()
             if not line.fullmatch(spoilt):
                 refusals += 1
                 refused("\n".join([*lines[:number], spoilt]))
-    assert refusals > GAMES // 4
+    assert refusals > GAMES // 8
 
 
 def test_the_page_knows_every_word_of_the_notation() -> None:

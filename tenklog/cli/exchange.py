@@ -15,6 +15,7 @@ from tenklog.cli.common import (
     load,
     new_file,
     output_options,
+    progress_bar,
     remark,
     rules_option,
     ruleset,
@@ -61,11 +62,13 @@ def import_(
         if game is not None:
             found = [_called(game, source, found, sources)]
         planned += importing.plan(place, found, source, among=planned)
-    for one in planned:
-        if not dry_run:
-            importing.write(one)
     if dry_run:
         remark("nothing is imported (--dry-run)")
+    else:
+        with progress_bar(len(planned), "Importing") as progress:
+            for one in planned:
+                importing.write(one)
+                progress(1)
     outcomes = [one.told for one in planned]
     columns = [column for column in Imported.__struct_fields__ if column != "file" or len(sources) > 1]
     emit(Output(outcomes, columns, [row(one) for one in outcomes], _told(outcomes, dry_run)), form)
