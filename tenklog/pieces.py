@@ -138,10 +138,10 @@ class Line:
         digits = word.replace("\u2212", "-").removeprefix("-" if least < 0 else "")
         if not (digits.isascii() and digits.isdigit()) or re.match(r",\d", self.text[self.at :]):
             raise self.error(f"{self.rest(at)} is no number of {what}", "digits alone", at)
-        number = int(digits[:20])
-        if number > events.MOST_POINTS:
+        digits = digits.lstrip("0") or "0"
+        if len(digits) > 16 or int(digits) > events.MOST_POINTS:
             raise self.error(f"too large a number of {what}", f"at most {events.MOST_POINTS}", at)
-        return number if word.startswith(digits) else -number
+        return int(digits) if word[0].isdigit() else -int(digits)
 
     def faces(self, most: int = dice.MOST) -> Dice:
         """Read dice."""

@@ -91,6 +91,7 @@ def test_the_worked_example_of_ten_thousand_is_two_lines() -> None:
         ("Anna: 133446/1 =", Bank(4, player="Anna", points=100)),
         ("Anna: =350", Bank(2, player="Anna", points=350)),
         ("Anna: =0", Bank(2, player="Anna", points=0)),
+        ("Anna: =" + "0" * 5000 + "50", Bank(2, player="Anna", points=50)),
         ("Anna: !", Bust(2, player="Anna")),
         ("Anna: =350\nundo: it was 300", events.Undo(3, of=2, why="it was 300")),
         ("Anna: =350\nnote: tea\nundo", events.Undo(4, of=2)),
@@ -479,6 +480,7 @@ def test_the_notebook_among_the_samples_is_the_one_that_the_readme_shows() -> No
 
 
 def test_a_text_has_limits() -> None:
+    assert refused(HEADING + "Anna: =" + "9" * 60_000).startswith("game.txt:4:8: too large a number of points; at most")
     assert refused(HEADING + "#" * 70_000).startswith("game.txt:4:1: a line of 70000 characters; at most 65536")
     changes = HEADING + "change: target=5000 whole-game\n" * 201
     assert refused(changes).startswith("game.txt:204:1: one rule change for the whole game too many; at most 200")
