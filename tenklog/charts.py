@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tenklog.errors import UsageError
-from tenklog.projections import Sheet
+from tenklog.projections import Sheet, running
 from tenklog.render import visible
 from tenklog.stats import Answer, Report
 from tenklog.sweep import Sweep
@@ -64,11 +64,7 @@ def race(sheet: Sheet) -> str:
         return "Nothing to draw."
     figure = _figure(22)
     legend: list[str] = []
-    for number, player in enumerate(sheet.players):
-        totals = [0]
-        for one in sheet.rounds:
-            ended = [entry.total for entry in one.entries if entry.player == player]
-            totals.append(ended[-1] if ended else totals[-1])
+    for number, (player, totals) in enumerate(zip(sheet.players, running(sheet), strict=True)):
         sign = _sign(player, number, [line[0] for line in legend])
         line = figure.signal(list(range(len(totals))), totals, marker=sign)
         line.lines(True)

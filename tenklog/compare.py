@@ -1,11 +1,13 @@
 """Compare: this module sets replays of one or many games under one or many rulesets side by side, and sums them up."""
 
+from itertools import groupby
+
 from msgspec import Struct
 
 from tenklog.game import Game
 from tenklog.narrate import joined
 from tenklog.projections import Standing, names, standings
-from tenklog.replayer import Replay, Replayed, TurnCounts
+from tenklog.replayer import Divergence, Replay, Replayed, TurnCounts
 from tenklog.state import Status
 
 
@@ -82,8 +84,23 @@ def _summary(pairs: list[tuple[Game, Replayed]]) -> Summary:
     )
 
 
-def headline(found: Replay) -> str:
-    """Name the winner of a replay, always with how many of its turns are guesses, and say when that decides nothing."""
+def shortened(found: list[Divergence]) -> list[tuple[Divergence, list[Divergence]]]:
+    """Return divergences, of a long row of turns that never happened only the first, each with those left out."""
+    shown: list[tuple[Divergence, list[Divergence]]] = []
+    for kind, group in groupby(found, key=lambda one: one.kind):
+        row = list(group)
+        if kind == "never-happened" and len(row) > 3:
+            shown.append((row[0], row[1:]))
+        else:
+            shown += [(one, []) for one in row]
+    return shown
+
+
+def headline(found: Replay, hint: str = " (see --settle sample)") -> str:
+    """Name the winner of a replay, always with how many of its turns are guesses, and say when that decides nothing.
+
+    `hint` says then where to look further.
+    """
     counts = found.turns
     count = counts.same + counts.rescored + counts.settled + counts.never_happened
     totals = {one.player: one.total for one in found.standings}
@@ -102,7 +119,7 @@ def headline(found: Replay) -> str:
         return f"{found.rules}: {outcome}; no turn is a guess."
     guesses = f"{found.guesses} of {count} turns {'is a guess' if found.guesses == 1 else 'are guesses'}"
     if found.guesses * 10 > count:
-        return f"{found.rules}: {outcome}; {guesses}: not decidable from these dice (see --settle sample)."
+        return f"{found.rules}: {outcome}; {guesses}: not decidable from these dice{hint}."
     return f"{found.rules}: {outcome}; {guesses}."
 
 

@@ -29,7 +29,10 @@ def story(after: Game, written: Sequence[events.AnyEvent], log: Sequence[events.
     undone = [event for event in written if isinstance(event, events.Undo)]
     lines = [_took_back(undone, log)] if undone else []
     told = [event for event in written if not isinstance(event, events.Undo)]
-    lines += [_sentence(event, nodes.get(event.seq), after) for event in (told[:1] if undone else told)]
+    for event in told[:1] if undone else told:
+        node = nodes.get(event.seq)
+        before = node.before.position if node is not None and node.before is not None else None
+        lines.append(sentence(event, before, after.position if node is None else node.position))
     ended = any(
         node is not None and node.before is not None and node.position.ended is not node.before.position.ended
         for node in map(nodes.get, [event.seq for event in written])
@@ -51,9 +54,8 @@ def _took_back(undone: Sequence[events.Undo], log: Sequence[events.AnyEvent]) ->
     return f"Took back {len(undone)} moves, from event {first.seq}, {what}, and played the later ones again."
 
 
-def _sentence(event: events.AnyEvent, node: Game | None, after: Game) -> str:
-    before = node.before.position if node is not None and node.before is not None else None
-    now = node.position if node is not None else after.position
+def sentence(event: events.Event, before: Position | None, now: Position) -> str:
+    """Say what happened; `before` is None where nothing stood before the event, or it does not stand."""
     match event:
         case events.Start():
             return f"{event.game}: {joined(event.players)} play {event.rules.name} to {event.rules.target}."

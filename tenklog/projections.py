@@ -257,6 +257,18 @@ def sheet(game: Game) -> Sheet:
     return Sheet(game.start.game, game.start.rules.name, names(position, range(len(position.seats))), rounds)
 
 
+def running(document: Sheet) -> list[list[int]]:
+    """Return for each player of a sheet, in order of seats, the total at the start and after every round."""
+    found = []
+    for player in document.players:
+        totals = [0]
+        for one in document.rounds:
+            ended = [entry.total for entry in one.entries if entry.player == player]
+            totals.append(ended[-1] if ended else totals[-1])
+        found.append(totals)
+    return found
+
+
 def event_rows(log: Iterable[events.AnyEvent], game: Game) -> list[EventRow]:
     """Return every event of a log in words, those of the folded game marked as standing."""
     still = {node.event.seq for node in game.standing() if node.event is not None}

@@ -1,6 +1,5 @@
 """Replay: this module has the command that plays the same dice under other rules."""
 
-from itertools import groupby
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -255,13 +254,13 @@ def _game_text(one: "GameReplays", whole: bool) -> str:
 
 def _divergences(found: "list[Divergence]") -> list[str]:
     """List divergences; of a long row of turns that never happened, the first and how many follow."""
+    from tenklog.compare import shortened
+
     lines = []
-    for kind, group in groupby(found, key=lambda one: one.kind):
-        row = list(group)
-        shown = row[:1] if kind == "never-happened" and len(row) > 3 else row
-        lines += [f"  {one.seq:>4}  {one.kind}: {one.text}" for one in shown]
-        if len(shown) < len(row):
-            lines.append(f"        ... and {len(row) - 1} more that never happened, up to event {row[-1].seq}.")
+    for one, more in shortened(found):
+        lines.append(f"  {one.seq:>4}  {one.kind}: {one.text}")
+        if more:
+            lines.append(f"        ... and {len(more)} more that never happened, up to event {more[-1].seq}.")
     return lines
 
 
