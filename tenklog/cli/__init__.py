@@ -67,6 +67,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "advise": ("insight", "Say what each legal move is worth, and which is best."),
         "luck": ("insight", "Tell luck from skill in a game."),
         "simulate": ("insight", "Play many games by strategies."),
+        "page": ("page", "Make a page of games, or of a season, to send around."),
     },
 }
 COMMANDS = {name: module for group in GROUPS.values() for name, (module, _) in group.items()}

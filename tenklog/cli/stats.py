@@ -17,8 +17,13 @@ from tenklog.tables import TABLES
 MOST_SQL = 1 << 20  # bytes
 
 
-def filter_options(origins: tuple[str, ...]) -> Callable[[F], F]:
-    """Add the filters that all reports take; the command gets `filters`. `origins` are those that count by default."""
+def filter_options(
+    origins: tuple[str, ...], rules: str = "Only games by that ruleset (repeatable)."
+) -> Callable[[F], F]:
+    """Add the filters that all reports take; the command gets `filters`. `origins` are those that count by default.
+
+    `rules` is the help of `--rules`, for a command where it says more.
+    """
     names = ("player", "rules", "origin", "since", "until", "last", "min_games")
 
     def add(function: F) -> F:
@@ -37,7 +42,7 @@ def filter_options(origins: tuple[str, ...]) -> Callable[[F], F]:
 
         gather.__doc__ = function.__doc__
         gather.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
-        for option in FILTERS:
+        for option in (*FILTERS[:-1], click.option("--rules", multiple=True, metavar="R", help=rules), FILTERS[-1]):
             gather = option(gather)
         return gather  # type: ignore[return-value]
 
@@ -56,7 +61,6 @@ FILTERS = (
         "--origin", type=click.Choice((*ORIGINS, "all")), multiple=True,
         help="Where the games are from (repeatable; reports count table and import).",
     ),
-    click.option("--rules", multiple=True, metavar="R", help="Only games by that ruleset (repeatable)."),
     click.option("--player", multiple=True, metavar="NAME", help="Only that player (repeatable)."),
 )  # fmt: skip
 
