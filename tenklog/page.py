@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 GENERATOR = f"tenklog {__version__}"
 MARK = b'<meta name="generator" content="tenklog '  # by which a page of ours is known again
+NOTHING = "\u2013"
 MISSING = ("pages need vl-convert-python and jinja2", "pip install 'tenklog[page]'")
 
 # -- what a page shows ------------------------------------------------------------------------------------------------
@@ -116,19 +117,19 @@ def story(
     rounds = max(len(row) for table in every for row in table) - 1
     title = game.start.title or game.start.game
     told = playback(game, log, luck)
-    marked = _blunder_rounds(told)
+    marked = _worst_rounds(told)
     reached = game.position.rules.target
     race = None
     if document.rounds:
         about = f"The score race of {title}, round by round. {situation(game.position)}"
         series = _series(document.players, totals, marked)
-        race = pictures.lines(series, about, "Total", ("wide", "narrow"), reached)
+        race = pictures.lines(series, about, ("wide", "narrow"), reached)
     others = [_other(game, one, made, document, scale, rounds) for one, made in zip(replays, sheets, strict=True)]
     beside = None
     if others and document.rounds:
         about = f"The score race as recorded, under {view.rules}."
         series = _series(document.players, totals)
-        beside = pictures.lines(series, about, "Total", ("middle", "narrow"), reached, scale, rounds)
+        beside = pictures.lines(series, about, ("middle", "narrow"), reached, scale, rounds)
     time = game.start.time
     return Story(
         title=title,
@@ -156,11 +157,11 @@ def _series(
     ]
 
 
-def _blunder_rounds(told: Playback) -> dict[int, list[int]]:
-    """Return for each seat the rounds in which it blundered."""
+def _worst_rounds(told: Playback) -> dict[int, list[int]]:
+    """Return for each seat the rounds of its worst blunders."""
     found: dict[int, list[int]] = {}
     for turn in told.turns:
-        if any("blunder" in told.moments[place].marks for place in turn.moments) and turn.number is not None:
+        if any("worst" in told.moments[place].marks for place in turn.moments) and turn.number is not None:
             found.setdefault(turn.seat, []).append(turn.round)
     return found
 
@@ -181,7 +182,7 @@ def _luck_race(told: Playback, luck: Luck, rounds: int) -> Picture | None:
             sums.append(sums[-1] + gave.get((seat, number), 0.0))
         table.append([round(value, 1) for value in sums])
     about = "What the dice gave each player beyond what was to be expected, added up round by round."
-    return pictures.lines(_series(told.players, table), about, "Luck so far (points)", ("wide", "narrow"))
+    return pictures.lines(_series(told.players, table), about, ("wide", "narrow"))
 
 
 def _grid(document: Sheet, other: Sheet | None = None) -> Grid:
@@ -223,7 +224,7 @@ def _other(
         replay=found,
         headline=headline(found, "").partition(": ")[2],
         totals=totals,
-        race=pictures.lines(series, about, "Total", ("middle", "narrow"), target, scale, rounds),
+        race=pictures.lines(series, about, ("middle", "narrow"), target, scale, rounds),
         sheet=_grid(made, document),
         divergences=shortened(found.divergences),
         rescored=[one for one in found.rescored if one.turn not in told],
@@ -238,9 +239,20 @@ def charted(report: Report, answer: Answer) -> Charted:
     units = {column.name: column.unit for column in report.columns}
     found = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
     numeric = [units.get(name) not in ("text", "time") for name in answer.columns]
-    rows = [[cell(row[name], units.get(name, "")) for name in answer.columns] for row in found]
+    rows = [
+        [
+            _figures(cell(row[name], units.get(name, "")), digits)
+            for name, digits in zip(answer.columns, numeric, strict=True)
+        ]
+        for row in found
+    ]
     drawn, legend = _drawn(report, found, units) if report.chart else ([], "")
     return Charted(report, [name.replace("_", " ") for name in answer.columns], numeric, rows, drawn, legend)
+
+
+def _figures(text: str, numeric: bool) -> str:
+    """Write a number, or that nothing is known, as print does."""
+    return NOTHING if text == "-" else text.replace("-", "\u2212") if numeric else text
 
 
 def _drawn(
@@ -378,7 +390,7 @@ def _environment() -> "Environment":
 def _number(value: float | None, digits: int = 0) -> str:
     """Write a number with a true minus sign."""
     if value is None:
-        return "–"  # noqa: RUF001
+        return NOTHING
     text = f"{value:.{digits}f}"
     return text.replace("-", "\u2212") if float(text) else f"{0:.{digits}f}"
 
@@ -386,7 +398,7 @@ def _number(value: float | None, digits: int = 0) -> str:
 def _signed(value: float | None, digits: int = 0) -> str:
     """Write a number with its sign; nothing for None."""
     if value is None:
-        return "–"  # noqa: RUF001
+        return NOTHING
     text = f"{value:+.{digits}f}"
     return text.replace("-", "\u2212") if float(text) else f"±{0:.{digits}f}"
 

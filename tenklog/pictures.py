@@ -62,7 +62,7 @@ def dash(style: int) -> str:
 
 
 def lines(
-    series: Sequence[Line], about: str, unit: str, sizes: Sequence[str], target: int | None = None,
+    series: Sequence[Line], about: str, sizes: Sequence[str], target: int | None = None,
     within: tuple[float, float] | None = None, rounds: int | None = None,
 ) -> Picture:  # fmt: skip
     """Draw lines over the rounds of a game; `within` is the least range of values, `rounds` the least of rounds."""
@@ -73,8 +73,7 @@ def lines(
     low -= (high - low) * 0.04 if low < 0 else 0
     last = max(rounds or 1, *(len(line.values) - 1 for line in series))
     drawn = [
-        (size, _svg(_lines_spec(series, _line_plot(size, series), unit, target, (low, high), last), about))
-        for size in sizes
+        (size, _svg(_lines_spec(series, _line_plot(size, series), target, (low, high), last), about)) for size in sizes
     ]
     return Picture(tuple(drawn), about)
 
@@ -91,12 +90,12 @@ def _width(text: str) -> int:
 
 
 def _lines_spec(
-    series: Sequence[Line], plot: Plot, unit: str, target: int | None, domain: tuple[float, float], last: int
+    series: Sequence[Line], plot: Plot, target: int | None, domain: tuple[float, float], last: int
 ) -> dict[str, Any]:
     x = {"field": "x", "type": "quantitative", "scale": {"domain": [0, last], "nice": False}}
     y = {"field": "y", "type": "quantitative", "scale": {"domain": [*domain], "nice": False, "zero": False}}
     steps = max(1, -(-last // (24 if plot.width == WIDE else 10)))
-    axis = {"title": "Round", "values": [*range(0, last + 1, steps)], "format": "d", "grid": False}
+    axis = {"title": "Round", "values": [*range(0, last + 1, steps)], "format": "d", "grid": False, "labelFlush": False}
     layers: list[dict[str, Any]] = []
     if domain[0] < 0:
         layers.append(_rule(0, "var(--ink)", [1, 0]))
@@ -121,7 +120,7 @@ def _lines_spec(
                     "type": "line", "strokeWidth": 2.5, "strokeDash": [*DASHES[line.style % len(DASHES)]],
                     "strokeJoin": "round", "interpolate": "linear",
                 },
-                "encoding": {"x": x | {"axis": axis}, "y": y | {"axis": {"title": unit}}, **stroke},
+                "encoding": {"x": x | {"axis": axis}, "y": y | {"axis": {"title": None, "format": "d"}}, **stroke},
             },
             {
                 "data": {"values": [end]},
@@ -129,7 +128,7 @@ def _lines_spec(
                 "encoding": {"x": x, "y": y, **stroke},
             },
             {
-                "data": {"values": [{"x": last, "y": place, "name": visible(line.name)}]},
+                "data": {"values": [{"x": end["x"], "y": place, "name": visible(line.name)}]},
                 "mark": {
                     "type": "text", "align": "left", "dx": 12, "fontWeight": 600, "limit": plot.right - 14,
                     "fontSize": 13, "baseline": "middle",
@@ -210,10 +209,11 @@ def _bars_spec(rows: Sequence[Bar], plot: Plot, unit: str, high: float) -> dict[
     ]
     y = {"field": "n", "type": "nominal", "sort": None, "axis": {"title": None, "labelLimit": plot.left - 10}}
     x = {"type": "quantitative", "scale": {"domain": [0, high], "nice": False}}
+    axis = {"title": unit, "format": "~r", "tickCount": max(2, (plot.width - plot.left - plot.right) // 90)}
     layers: list[dict[str, Any]] = [
         {
             "mark": {"type": "bar", "height": {"band": 0.62}, "cornerRadiusEnd": 2},
-            "encoding": {"y": y, "x": x | {"field": "x", "axis": {"title": unit}}, "color": {"value": "var(--bar)"}},
+            "encoding": {"y": y, "x": x | {"field": "x", "axis": axis}, "color": {"value": "var(--bar)"}},
         },
         {
             "mark": {"type": "text", "align": "left", "dx": 7, "fontWeight": 600, "baseline": "middle"},

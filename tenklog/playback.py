@@ -17,6 +17,7 @@ from tenklog.projections import names
 from tenklog.state import Ended, Outcome, Position
 
 MOVES = (events.Roll, events.Keep, events.Bank, events.Bust, events.Steal, events.Challenge)
+WORST = 3  # blunders of each player that stand out in pictures
 
 
 class Moment(Struct, frozen=True):
@@ -36,7 +37,7 @@ class Moment(Struct, frozen=True):
     aside: Dice
     points: int
     totals: tuple[int, ...]
-    marks: tuple[str, ...] = ()  # of blunder, lucky, unlucky
+    marks: tuple[str, ...] = ()  # of blunder, worst (of the player's blunders), lucky, unlucky
     luck: float | None = None
     loss: float | None = None
     best: str | None = None
@@ -178,8 +179,9 @@ def _measured(luck: Luck | None) -> tuple[dict[int, list[LuckStep]], dict[int, t
         for word, roll in (("lucky", player.luckiest), ("unlucky", player.unluckiest)):
             if roll is not None and (roll.luck > 0) == (word == "lucky"):
                 marks[roll.seq] = (*marks.get(roll.seq, ()), word)
-        for blunder in player.blunders:
-            marks[blunder.seq] = ("blunder", *marks.get(blunder.seq, ()))
+        for rank, blunder in enumerate(player.blunders):
+            words = ("blunder", "worst") if rank < WORST else ("blunder",)
+            marks[blunder.seq] = (*words, *marks.get(blunder.seq, ()))
     return steps, marks
 
 

@@ -60,9 +60,9 @@
     }
 
     ticks() {
-      const signs = { blunder: ["✕", "bad"], lucky: ["▲", "good"], unlucky: ["▼", "bad"] };
+      const signs = { worst: ["✕", "bad"], lucky: ["▲", "good"], unlucky: ["▼", "bad"] };
       this.data.moments.forEach((moment, place) => {
-        for (const mark of moment.marks || []) {
+        for (const mark of (moment.marks || []).filter((one) => one in signs)) {
           const tick = make("span", signs[mark][1], signs[mark][0]);
           tick.style.left = `${(100 * place) / Math.max(1, this.data.moments.length - 1)}%`;
           this.find(".ticks").append(tick);
@@ -97,6 +97,7 @@
       this.find(".throw").replaceChildren(...dice, make("span", "sr", named));
       this.find(".told").textContent = moment.kind === "note" ? `Note: ${moment.text}` : moment.text;
       this.find(".notes").replaceChildren(...this.chips(moment));
+      this.find("[data-stake]").textContent = { bust: "Lost", bank: "Banked" }[moment.kind] || "At stake";
       this.find("[data-points]").textContent = minus(moment.points || 0);
       const aside = make("span", "dice");
       aside.append(...(moment.aside || []).map((face) => die(face, true)));
