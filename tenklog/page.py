@@ -73,6 +73,7 @@ class Story(Struct, frozen=True):
     title: str
     begun: str | None
     show: Show
+    target: int
     ending: str
     fingerprint: str
     told: Playback
@@ -135,6 +136,7 @@ def story(
         title=title,
         begun=time[:16].replace("T", " ") if time else None,
         show=view,
+        target=reached,
         ending=situation(game.position),
         fingerprint=fingerprint,
         told=told,
@@ -313,13 +315,12 @@ def _player_data(one: Story) -> dict[str, Any]:
         for moment in one.told.moments
     ]
     turns = [{"round": turn.round, "first": turn.moments[0]} for turn in one.told.turns]
-    target = one.show.standings[0].to_go + one.show.standings[0].total
-    top = max(max(moment.totals) for moment in one.told.moments)
+    top = max(one.target, *(total for moment in one.told.moments for total in moment.totals))
     return {
         "players": [visible(player) for player in one.told.players],
         "turns": turns,
         "moments": moments,
-        "top": max(top, target, 1),
+        "top": top,
     }
 
 

@@ -122,7 +122,7 @@
       this.find(".count").textContent = `step ${this.place + 1} of ${last + 1}`;
       for (const [go, end] of [["back", 0], ["turn-back", 0], ["on", last], ["turn-on", last]]) {
         const button = this.find(`[data-go="${go}"]`);
-        // A button that is gone would take the focus with it, so it only says that it does nothing now.
+        // A disabled button would lose the focus, so it only says that it does nothing now.
         button.setAttribute("aria-disabled", String(this.place === end));
       }
     }
@@ -234,10 +234,10 @@
   document.addEventListener("keydown", (event) => {
     if (latest && event.target === document.body && ["ArrowLeft", "ArrowRight"].includes(event.key)) latest.pressed(event);
   });
-  // Paper has no buttons to open what is closed.
+  // Paper has no buttons to open what is closed; the many turns are only printed when somebody opened them.
   const opened = [];
   addEventListener("beforeprint", () => {
-    for (const part of document.querySelectorAll("details:not([open])")) { part.open = true; opened.push(part); }
+    for (const part of document.querySelectorAll("details:not([open], .every)")) { part.open = true; opened.push(part); }
   });
   addEventListener("afterprint", () => { while (opened.length) opened.pop().open = false; });
 })();
