@@ -1,6 +1,7 @@
 """Page: this module has the command that lays games, or a season, out as one page to send around."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,16 +113,18 @@ def _write(target: Path, data: bytes) -> None:
 def _games(games: tuple[str | None, ...], names: tuple[str, ...], no_luck: bool) -> str:
     from tenklog.page import game_page
 
-    rules = [(name, None if name == "recorded" else ruleset(name)) for name in names]
+    rules = [None if name == "recorded" else ruleset(name) for name in names]
     stories: list[Story] = []
     with progress_bar(len(games) * (2 + len(rules)), "Making the page") as progress:
         for one in games:
-            stories.append(_story(one, rules, no_luck))
-            progress(2 + len(rules))
+            stories.append(_story(one, rules, no_luck, progress))
     return game_page(stories)
 
 
-def _story(name: str | None, rules: "list[tuple[str, Ruleset | None]]", no_luck: bool) -> "Story":
+def _story(
+    name: str | None, rules: "list[Ruleset | None]", no_luck: bool, progress: Callable[[int], object]
+) -> "Story":
+    """Work out what the page shows of one game; `progress` is told of luck, of each replay, and of the pictures."""
     from tenklog.page import story
     from tenklog.replayer import replay
 
@@ -135,11 +138,14 @@ def _story(name: str | None, rules: "list[tuple[str, Ruleset | None]]", no_luck:
             found = luck(log.game)
         except TenklogError as error:
             why = f"There is no telling luck from decisions here: {error}."
-    try:
-        replays = [replay(log.game, log.events, asked, of=log.fingerprint) for _, asked in rules]
-    except TenklogError as error:
-        raise error.at(log.game.start.game) from None
-    return story(log.game, log.events, log.fingerprint, found, why, replays)
+    progress(1)
+    replays = []
+    for asked in rules:
+        replays.append(replay(log.game, log.events, asked, of=log.fingerprint))
+        progress(1)
+    made = story(log.game, log.events, log.fingerprint, found, why, replays)
+    progress(1)
+    return made
 
 
 # -- a season ---------------------------------------------------------------------------------------------------------
