@@ -284,7 +284,7 @@ def test_hostile_texts_are_shown_as_text_and_make_no_element() -> None:
     shown = json.loads(page.inside["script"][0])
     assert shown["players"] == [*log[0].players]
     assert "<" not in page.inside["script"][0]
-    assert shown["moments"][1]["text"].startswith("</script><script>alert(1)")
+    assert shown["moments"][1]["text"].startswith("</script><script>alert(1)</script>\\u202e<img")
 
 
 def test_a_picture_shows_hostile_names_as_text() -> None:
@@ -335,9 +335,11 @@ def test_the_names_at_the_ends_of_lines_do_not_overlap() -> None:
     lines = [Line(f"Player {seat}", seat, [0, end]) for seat, end in enumerate(ends)]
     drawn = pictures.lines(lines, "about", ("narrow",)).svgs[0][1]
     found = re.findall(r'translate\([\d.]+,([-\d.]+)\)"[^>]*>(Player \d)<', drawn)
+    # Coordinates are those of the plot, 300 pixels less 14 above and 42 below; a baseline is 4 below the middle.
     places = sorted(float(y) for y, _ in found)
     assert len(places) == len(ends)
     assert min(below - above for above, below in pairwise(places)) >= 15
+    assert 4 <= places[0] < places[-1] <= 300 - 14 - 42 + 4
 
 
 # -- the command ------------------------------------------------------------------------------------------------------

@@ -114,11 +114,8 @@ def _games(games: tuple[str | None, ...], names: tuple[str, ...], no_luck: bool)
     from tenklog.page import game_page
 
     rules = [None if name == "recorded" else ruleset(name) for name in names]
-    stories: list[Story] = []
     with progress_bar(len(games) * (2 + len(rules)), "Making the page") as progress:
-        for one in games:
-            stories.append(_story(one, rules, no_luck, progress))
-    return game_page(stories)
+        return game_page([_story(one, rules, no_luck, progress) for one in games])
 
 
 def _story(

@@ -234,10 +234,10 @@
   document.addEventListener("keydown", (event) => {
     if (latest && event.target === document.body && ["ArrowLeft", "ArrowRight"].includes(event.key)) latest.pressed(event);
   });
-  // Paper has no buttons to open what is closed; the many turns are only printed when somebody opened them.
+  // Paper has no buttons to open what is closed; but the many turns and the legends are only printed when somebody opened them.
   const opened = [];
   addEventListener("beforeprint", () => {
-    for (const part of document.querySelectorAll("details:not([open], .every)")) { part.open = true; opened.push(part); }
+    for (const part of document.querySelectorAll("details:not([open], .every, .means)")) { part.open = true; opened.push(part); }
   });
   addEventListener("afterprint", () => { while (opened.length) opened.pop().open = false; });
 })();
