@@ -185,30 +185,32 @@ class Bar(Struct, frozen=True):
 
 
 def bars(rows: Sequence[Bar], about: str, unit: str, sizes: Sequence[str], most: float | None = None) -> Picture:
-    """Draw bars one below the other; a thin line across a bar is what it is compared with."""
-    high = max([most or 0.0, 1e-9, *(row.value for row in rows), *(row.beside or 0.0 for row in rows)])
+    """Draw bars one below the other, from 0 on; a thin line across a bar is what it is compared with."""
+    told = [0.0, *(row.value for row in rows), *(row.beside or 0.0 for row in rows)]
+    low, high = min(told), max(*told, most or 0.0)
+    domain = (low, high if high > low else 1e-9)
     drawn = []
     for size in sizes:
         width = {"wide": WIDE, "middle": MIDDLE, "narrow": NARROW}[size]
         left = 14 + min(max(_width(row.name) for row in rows), width // 3)
         plot = Plot(width, 56 + 26 * len(rows), left, 64)
-        drawn.append((size, _svg(_bars_spec(rows, plot, unit, high), about)))
+        drawn.append((size, _svg(_bars_spec(rows, plot, unit, domain), about)))
     return Picture(tuple(drawn), about)
 
 
-def _bars_spec(rows: Sequence[Bar], plot: Plot, unit: str, high: float) -> dict[str, Any]:
+def _bars_spec(rows: Sequence[Bar], plot: Plot, unit: str, domain: tuple[float, float]) -> dict[str, Any]:
     values = [
         {
             "n": visible(row.name),
             "x": row.value,
             "text": row.text,
             "beside": row.beside,
-            "end": max(row.value, row.beside or 0),
+            "end": max(row.value, row.beside or 0, 0),
         }
         for row in rows
     ]
     y = {"field": "n", "type": "nominal", "sort": None, "axis": {"title": None, "labelLimit": plot.left - 10}}
-    x = {"type": "quantitative", "scale": {"domain": [0, high], "nice": False}}
+    x = {"type": "quantitative", "scale": {"domain": [*domain], "nice": False}}
     axis = {"title": unit, "format": "~r", "tickCount": max(2, (plot.width - plot.left - plot.right) // 90)}
     layers: list[dict[str, Any]] = [
         {
@@ -227,6 +229,8 @@ def _bars_spec(rows: Sequence[Bar], plot: Plot, unit: str, high: float) -> dict[
         tick = {"type": "tick", "thickness": 3, "height": {"band": 0.9}, "opacity": 1}
         encoding = {"y": y, "x": x | {"field": "beside"}, "color": {"value": "var(--ink)"}}
         layers.append({"mark": tick, "encoding": encoding})
+    if domain[0] < 0:
+        layers.append({"mark": "rule", "encoding": {"x": x | {"datum": 0}, "color": {"value": "var(--ink)"}}})
     return _spec(plot, {"data": {"values": values}, "layer": layers})
 
 

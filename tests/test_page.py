@@ -330,6 +330,19 @@ def test_twenty_players_have_twenty_different_lines() -> None:
     assert len({(pictures.colour(seat), pictures.dash(seat)) for seat in range(events.MOST_PLAYERS)}) == 20
 
 
+@pytest.mark.parametrize("values", [[-5.0], [0.0], [-3.0, 4.0], [-3.0, 0.0], [0.0, 4.0], [-1e9, 1e9]])
+def test_bars_go_from_0_to_their_values_whatever_the_sign(values: list[float]) -> None:
+    rows = [pictures.Bar(f"player {number}", value, f"{value:.1f}") for number, value in enumerate(values)]
+    low, high = min(0.0, *values), max(0.0, *values)
+    for _, svg in pictures.bars(rows, "luck", "luck", ("wide", "narrow")).svgs:
+        assert all(f">{row.name}<" in svg and f">{row.text}<" in svg for row in rows)
+        width = float(svg.split('data-plot="')[1].split('"')[0].split()[2])
+        drawn = re.findall(r'd="M([-0-9.e]+),[-0-9.e]+h([-0-9.e]+)v[^"]*" fill="var\(--bar\)"', svg)
+        scale = width / (high - low) if high > low else 0.0
+        expected = [((min(value, 0.0) - low) * scale, abs(value) * scale) for value in values]
+        assert [(float(x), float(w)) for x, w in drawn] == [pytest.approx(one, abs=0.01) for one in expected]
+
+
 def test_the_names_at_the_ends_of_lines_do_not_overlap() -> None:
     ends = [0, 10, 20, 9990, 10000, 10000]
     lines = [Line(f"Player {seat}", seat, [0, end]) for seat, end in enumerate(ends)]
@@ -404,12 +417,12 @@ def test_nobody_gets_a_page_poured_into_the_terminal(
 def test_a_season_has_the_leaderboard_and_every_report_with_a_picture(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run(capsys, "archive", *(str(path) for path in SAMPLES if path.stem.endswith("-evening")))
+    run(capsys, "archive", "--luck", *(str(path) for path in SAMPLES if path.stem.endswith("-evening")))
     page = Parsed(run(capsys, "page", "--archive", "--title", "Winter & <b>spring</b>")[0])
     assert "Winter & <b>spring</b>" in page.text
     assert "4 games" in page.text
     sections = [one["id"] for one in page.of("section")]
-    assert sections == ["leaderboard", "records", "head-to-head", "bust-rate", "dice", "points", "seats"]
+    assert sections == "leaderboard records head-to-head bust-rate dice luck points seats skill".split()
     told = json.loads(run(capsys, "stats", "leaderboard", "--json")[0])
     for row in told:
         assert row["player"] in page.text

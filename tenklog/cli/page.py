@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tenklog.cli.common import command, emit, game_option, home, load, progress_bar, remark, ruleset, typed
-from tenklog.cli.stats import filter_options
+from tenklog.cli.stats import filter_options, left_out
 from tenklog.errors import AccessError, Conflict, TenklogError, UsageError
 from tenklog.stats import PLAYED, Filters
 
@@ -167,6 +167,7 @@ def _season(folder: str | None, filters: Filters, title: str | None) -> str:
     count, span = _counted(place, filters, people)
     if not count:
         raise UsageError("no archived game fits", "other filters, or `tenklog archive` to put games into the archive")
+    left_out(place, filters, people)
     return pages.season_page(title or "Our season", count, span, made)
 
 

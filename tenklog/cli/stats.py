@@ -119,9 +119,8 @@ def stats(
     else:
         answer = reports.run(folder, asked, filters, people, added)
     _trim(answer, query.Limits().rows if asked.own else None, "`tenklog query -f FILE --limit 0`")
-    if asked.luck and (count := reports.unmeasured(folder, filters, people)):
-        remark(f"left out: {count} of the games, whose luck is not worked out yet; `tenklog archive --luck` does it")
-    elif not answer.rows and form == "table":
+    unmeasured = asked.luck and left_out(folder, filters, people)
+    if not answer.rows and not unmeasured and form == "table":
         remark(_why_empty(folder))
     if chart and form == "table":
         from tenklog.charts import bars
@@ -129,6 +128,16 @@ def stats(
         emit(Output(None, text=bars(asked, answer)), "table")
         return
     emit(_output(answer, asked), form)
+
+
+def left_out(folder: Path, filters: Filters, people: dict[str, str]) -> bool:
+    """Say how many games a report about luck leaves out because it is not worked out; tell whether there are any."""
+    from tenklog import stats as reports
+
+    count = reports.unmeasured(folder, filters, people)
+    if count:
+        remark(f"left out: {count} of the games, whose luck is not worked out yet; `tenklog archive --luck` does it")
+    return count > 0
 
 
 def _list_reports(form: Format) -> None:
