@@ -571,7 +571,7 @@ def test_whatever_is_written_fits_the_grammar_and_what_does_not_fit_is_refused()
     line, rulesets = grammar(), some_rulesets()
     signs = '0123456789abN:,="#/\\>!*() \t.-'
     refusals = 0
-    for seed in range(GAMES // 8):
+    for seed in range(25):
         rng = Random(f"grammar {seed}")
         lines = notation.write(random_game(rng, rng.choice(rulesets), asides=0.2, replay=seed % 4 == 0)).splitlines()
         for number, text in enumerate(lines):
@@ -581,7 +581,7 @@ def test_whatever_is_written_fits_the_grammar_and_what_does_not_fit_is_refused()
             if not line.fullmatch(spoilt):
                 refusals += 1
                 refused("\n".join([*lines[:number], spoilt]))
-    assert refusals > GAMES // 8
+    assert refusals > 100
 
 
 def test_the_page_knows_every_word_of_the_notation() -> None:
