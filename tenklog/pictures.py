@@ -80,8 +80,9 @@ def lines(
 
 def _line_plot(size: str, series: Sequence[Line]) -> Plot:
     width, height = {"wide": (WIDE, 430), "middle": (MIDDLE, 340), "narrow": (NARROW, 300)}[size]
+    height = max(height, LABEL * (len(series) + 4))  # room for every name
     longest = max(_width(line.name) for line in series)
-    return Plot(width, height, 56, 24 + min(longest, 160 if size == "wide" else 92))
+    return Plot(width, height, 56, 34 + min(longest, 160 if size == "wide" else 92))
 
 
 def _width(text: str) -> int:
@@ -130,7 +131,7 @@ def _lines_spec(
             {
                 "data": {"values": [{"x": end["x"], "y": place, "name": visible(line.name)}]},
                 "mark": {
-                    "type": "text", "align": "left", "dx": 12, "fontWeight": 600, "limit": plot.right - 14,
+                    "type": "text", "align": "left", "dx": 12, "fontWeight": 600, "limit": plot.right - 22,
                     "fontSize": 13, "baseline": "middle",
                 },
                 "encoding": {"x": x, "y": y, "text": {"field": "name", "type": "nominal"}, **stroke},
