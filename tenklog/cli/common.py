@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from tenklog.cli.complete import attach
 from tenklog.errors import AccessError, Conflict, PipeClosed, UsageError
 from tenklog.render import FORMATS, Format, Output, render, visible
 
@@ -71,6 +72,7 @@ def command(name: str, example: str, group: click.Group | None = None) -> Callab
         declaring = click.command if group is None else group.command
         made: click.Command = declaring(name, cls=Command, epilog=f"Example: {example}")(function)
         made.context_settings.setdefault("help_option_names", ["-h", "--help"])
+        attach(made)
         return made
 
     return declare

@@ -61,7 +61,7 @@ FILTERS = (
         "--origin", type=click.Choice((*ORIGINS, "all")), multiple=True,
         help="Where the games are from (repeatable; reports count table and import).",
     ),
-    click.option("--player", multiple=True, metavar="NAME", help="Only that player (repeatable)."),
+    click.option("--player", multiple=True, metavar="PLAYER", help="Only that player (repeatable)."),
 )  # fmt: skip
 
 
