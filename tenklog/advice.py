@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from tenklog import events, state
 from tenklog.chances import Chances, Choice, Node, node, thrown
-from tenklog.dice import Dice
+from tenklog.dice import Dice, write
 from tenklog.policy import Policy, best_policy
 from tenklog.state import Position, Turn, with_turn
 from tenklog.turns import play
@@ -175,3 +175,16 @@ def _option(
         best=best,
         wins=may_bank and wins_now(there, after),
     )
+
+
+def phrase(option: Option) -> str:
+    """Say in a few words what to do: the move, and after a keep whether to go on."""
+    banks = f"bank {option.points}" + (", which wins" if option.wins else "")
+    if option.move == "keep":
+        after = ""
+        if option.rolling is not None or option.banking is not None:
+            further = option.rolling is not None and option.value > (option.banking or 0) + 1e-9
+            on = option.banking is None or (further and not option.wins)
+            after = f", then roll {option.dice_left} dice" if on else f", then {banks}"
+        return f"keep {write(option.dice or ())}{after}".replace("roll 1 dice", "roll 1 die")
+    return {"roll": "roll on", "bank": banks, "steal": "steal the dice"}[option.move]

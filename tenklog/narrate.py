@@ -58,7 +58,8 @@ def sentence(event: events.Event, before: Position | None, now: Position) -> str
     """Say what happened; `before` is None where nothing stood before the event, or it does not stand."""
     match event:
         case events.Start():
-            return f"{event.game}: {joined(event.players)} play {event.rules.name} to {event.rules.target}."
+            verb = "plays" if len(event.players) == 1 else "play"
+            return f"{event.game}: {joined(event.players)} {verb} {event.rules.name} to {event.rules.target}."
         case events.Roll() if now.turn is None:
             return f"{event.player} throws {write(event.dice)} and wins the game."
         case events.Roll() if before is not None and before.turn is not None:

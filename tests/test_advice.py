@@ -7,8 +7,7 @@ import pytest
 from random_games import random_play
 
 from tenklog import events
-from tenklog.advice import Option, options
-from tenklog.cli.insight import _move
+from tenklog.advice import Option, options, phrase
 from tenklog.rules import change, preset
 from tenklog.state import Position, bank_ban
 from tenklog.turns import play
@@ -51,7 +50,7 @@ def test_a_bank_that_wins_is_best_and_is_said_to_win(last_turns: str, reach: str
         for one in found:
             wins = _banked_wins(position, one)
             assert one.wins == bool(wins), (log[-1], one)
-            said = _move(one)
+            said = phrase(one)
             if one.wins:
                 assert said.endswith(f"bank {one.points}, which wins")
                 seen[one.move] += 1

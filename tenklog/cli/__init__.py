@@ -6,17 +6,21 @@ Only `main` ends the process: it prints every error as one line on stderr and ch
 import os
 import sys
 from contextlib import suppress
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from tenklog import __version__
 from tenklog.errors import PipeClosed, TenklogError
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 # Group title -> command -> (module, one line of help).
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Record a game": {
         "new": ("table", "Begin a game: its players, in the order in which they sit."),
+        "play": ("play", "Play a whole game at one prompt."),
         "roll": ("record", "Record dice that were thrown."),
         "throw": ("record", "Let tenklog throw the dice."),
         "keep": ("record", "Set scoring dice of the roll aside."),
@@ -106,11 +110,19 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, or name the nearest."""
-        if args and args[0] not in COMMANDS:
+        if args and args[0] not in COMMANDS and not ctx.resilient_parsing:
             from tenklog.errors import UsageError, nearest
 
             raise UsageError(f"no command {args[0]!r}", nearest(args[0], list(COMMANDS)))
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem[str]]":
+        """Offer the commands without importing any, and the options."""
+        from click.shell_completion import CompletionItem
+
+        commands = {name: text for group in GROUPS.values() for name, (_, text) in group.items()}
+        found = [CompletionItem(name, help=text) for name, text in commands.items() if name.startswith(incomplete)]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by group, without importing any."""
@@ -142,37 +154,47 @@ def main(args: list[str] | None = None) -> NoReturn:
 def run(args: list[str] | None = None) -> int:
     """Run a command line; print an error as one line on stderr; return the exit code."""
     try:
-        code = cli.main(args, prog_name="tenklog", standalone_mode=False)
-        return code if isinstance(code, int) else 0
+        code, line = attempt(args)
     except PipeClosed as error:
         # Python would complain once more when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return error.exit_code
+    if line:
+        from tenklog.render import visible
+
+        with suppress(OSError, UnicodeError):
+            sys.stderr.write(f"tenklog: error: {visible(line)}\n")
+    return code
+
+
+def attempt(args: list[str] | None = None) -> tuple[int, str]:
+    """Run a command line; return the exit code, and what is wrong in one line; raise only PipeClosed."""
+    if "_TENKLOG_COMPLETE" in os.environ:
+        from tenklog.cli import shells
+
+        shells.add()
+    try:
+        code = cli.main(args, prog_name="tenklog", standalone_mode=False)
+        return code if isinstance(code, int) else 0, ""
+    except PipeClosed:
+        raise
     except TenklogError as error:
-        return _fail(str(error), error.exit_code)
+        return error.exit_code, str(error)
     except click.exceptions.Exit as error:
-        return error.exit_code
+        return error.exit_code, ""
     except click.exceptions.NoArgsIsHelpError as error:
         sys.stdout.write(f"{error.message}\n")
-        return 0
+        return 0, ""
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "tenklog"
-        return _fail(f"{error.format_message().rstrip('.')}; see `{command} --help`", 2)
+        return 2, f"{error.format_message().rstrip('.')}; see `{command} --help`"
     except click.ClickException as error:
-        return _fail(error.format_message(), 2)
+        return 2, error.format_message()
     except (KeyboardInterrupt, click.Abort):
-        return 130
+        return 130, ""
     except OSError as error:
-        return _fail(f"{error.filename or 'standard output'}: {error.strerror or error}", 4)
+        return 4, f"{error.filename or 'standard output'}: {error.strerror or error}"
     except Exception as error:
         if os.environ.get("TENKLOG_DEBUG"):
             raise
-        return _fail(f"a mistake in tenklog ({type(error).__name__}: {error}); TENKLOG_DEBUG=1 shows where", 1)
-
-
-def _fail(line: str, code: int) -> int:
-    from tenklog.render import visible
-
-    with suppress(OSError, UnicodeError):
-        sys.stderr.write(f"tenklog: error: {visible(line)}\n")
-    return code
+        return 1, f"a mistake in tenklog ({type(error).__name__}: {error}); TENKLOG_DEBUG=1 shows where"

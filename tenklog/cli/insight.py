@@ -28,7 +28,7 @@ from tenklog.projections import row
 from tenklog.render import Format, Output, render, visible
 
 if TYPE_CHECKING:
-    from tenklog.advice import Advice, Option
+    from tenklog.advice import Advice
     from tenklog.luck import Luck
     from tenklog.odds import Odds
     from tenklog.rules import Ruleset
@@ -177,25 +177,12 @@ def _advice_text(
     said += f", {document.points} points at stake."
     if document.phase == "to-roll":
         said = f"{document.rules}: {document.player or 'the player'} throws next, {document.points} points at stake."
+    from tenklog.advice import phrase
+
     shown = columns if any(one.dice for one in document.options) else tuple(one for one in columns if one != "dice")
     marked = [one | {"best": "*" if one["best"] else ""} for one in rows]
-    lines = [visible(said), "", _table(shown, marked, units), "", f"Best: {_move(document.options[0])}."]
+    lines = [visible(said), "", _table(shown, marked, units), "", f"Best: {phrase(document.options[0])}."]
     return "\n".join(lines + [visible(one) for one in document.notes])
-
-
-def _move(option: "Option") -> str:
-    if option.move == "keep":
-        after = ""
-        if option.rolling is not None or option.banking is not None:
-            further = option.rolling is not None and option.value > (option.banking or 0) + 1e-9
-            on = option.banking is None or (further and not option.wins)
-            after = f", then roll {option.dice_left} dice" if on else f", then {_banked(option)}"
-        return f"keep {dice.write(option.dice or ())}{after}".replace("roll 1 dice", "roll 1 die")
-    return {"roll": "roll on", "bank": _banked(option), "steal": "steal the dice"}[option.move]
-
-
-def _banked(option: "Option") -> str:
-    return f"bank {option.points}" + (", which wins" if option.wins else "")
 
 
 @command("luck", example="tenklog luck sample_logs/ten-thousand-evening.jsonl")
