@@ -260,12 +260,11 @@ def fixes(game: Game, most: int = 12) -> list[str]:
         ):
             what = f"{'points' if isinstance(event, events.Bank) else tag(event)} {words(event)}".rstrip()
             rows.append([str(event.seq), event.player, what])
-        if len(rows) == most:
-            break
     if not rows:
         return ["There is nothing to correct yet."]
-    table = grid(["event", "player", "what"], rows[::-1], [True, False, False], "table").rstrip("\n")
-    return [*table.split("\n"), "Correct one with f EVENT and its right dice or points, such as f 7 22235 or f 7 350."]
+    table = grid(["event", "player", "what"], rows[:most][::-1], [True, False, False], "table").rstrip("\n")
+    how = "Correct one with f EVENT and its right dice or points, such as f 7 22235 or f 7 350."
+    return [*table.split("\n"), *(["`events` lists those before them."] if len(rows) > most else []), how]
 
 
 def odds(position: Position, most: int = 3) -> list[str]:

@@ -241,6 +241,11 @@ def test_what_can_be_corrected_is_listed_by_event() -> None:
         ["9", "Anna", "roll 1 2 3 4 6 6"],
     ]
     assert play.fixes(start()) == ["There is nothing to correct yet."]
+    assert play.fixes(game, most=2)[2:5] == [
+        "    7  Ben     roll 2 2 3 3 4 6",
+        "    9  Anna    roll 1 2 3 4 6 6",
+        "`events` lists those before them.",
+    ]
 
 
 def test_odds_name_the_best_move_first_and_nothing_when_nothing_is_to_be_decided() -> None:

@@ -412,11 +412,11 @@ def test_without_a_screen_the_prompt_takes_lines(bare: Pty, single: list[list[An
     bare.keys("4\r")
     bare.until("1 die rolled, 6 are to be thrown", "Player 1, roll> ")
     bare.keys("133\x03")
-    bare.until("Player 1, roll> ")
+    bare.until("^C\r\nPlayer 1, roll> ")
     for typed, _, following in GAME:
         bare.keys(f"{typed}\r")
         bare.until(following)
     assert log(tmp_path / "home") == single[-1]
     bare.keys("\x04")
-    bare.until("example is kept as it stands; `tenklog play` goes on with it.")
+    bare.until("\r\nexample is kept as it stands; `tenklog play` goes on with it.")
     assert bare.wait() == 0

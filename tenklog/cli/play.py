@@ -74,7 +74,7 @@ def play(
 
 
 def _is_screen() -> bool:
-    return _on_terminal() and os.environ.get("TERM", "") not in ("", "dumb")
+    return _on_terminal() and (sys.platform == "win32" or os.environ.get("TERM", "") not in ("", "dumb"))
 
 
 def _on_terminal() -> bool:
@@ -215,7 +215,7 @@ def _line_by_line(table: Table) -> int:
         except KeyboardInterrupt:
             if not person:
                 raise
-            say([""])
+            _end_line()
             continue
         if wrong and not person:
             raise _error(f"standard input:{number}: {wrong}", code)
@@ -240,11 +240,18 @@ def _read(before: str, person: bool) -> str:
     if len(text) > MOST_TYPED:
         raise UsageError(f"an entry of more than {MOST_TYPED} characters", "a shorter one")
     if not text:
-        say([""] if person else [])
+        if person:
+            _end_line()
         raise EOFError
     if not person:
         say([visible(f"{before}{text.strip()}").rstrip()])
     return text
+
+
+def _end_line() -> None:
+    """Go to the next line after a prompt that was left without Enter."""
+    sys.stderr.write("\n")
+    sys.stderr.flush()
 
 
 # -- on a screen ------------------------------------------------------------------------------------------------------
