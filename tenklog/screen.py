@@ -74,7 +74,7 @@ def _wrapped(lines: Sequence[str], columns: int) -> list[str]:
     from textwrap import wrap
 
     narrow = _width(lines) <= max(map(len, lines), default=0)
-    return [part for line in lines for part in wrap(visible(line), max(columns if narrow else columns // 2, 20))]
+    return [part for line in lines for part in wrap(visible(line), max(columns if narrow else columns // 2, 10))]
 
 
 def _standings(position: Position) -> list[str]:

@@ -98,6 +98,11 @@ def test_a_new_game_is_offered_everybody_who_has_played(home: Path) -> None:
     assert sorted(offered("new", "")) == sorted({*HOSTILE, "Anna", "Ben"})
 
 
+def test_who_has_left_is_offered_no_more(home: Path) -> None:
+    assert cli.run(["leave", "Ben"]) == 0
+    assert offered("leave", "") == ["Anna"]
+
+
 def test_every_offered_setting_can_be_set(home: Path) -> None:
     keys = [one.rstrip("=") for one in offered("change", "") if one.endswith("=")]
     assert {"dice", "target", "straight", "tie"} <= {*keys}

@@ -284,7 +284,7 @@ def test_killed_while_it_records_an_entry_is_whole_or_not_there(
     for number, (typed, _, following) in enumerate(GAME):
         while len(log(home)) == len(single[number]):
             pseudo.keys(f"{typed}\r")
-            time.sleep(chance.random() * 0.03)
+            time.sleep(chance.random() * 0.15)
             pseudo.kill()
             pseudo.begin("play")
             pseudo.until(prompt if len(log(home)) == len(single[number]) else following)
