@@ -466,6 +466,10 @@ def test_an_entry_counts_for_what_was_on_the_screen(table: Table) -> None:
     assert table.news(seen) == ["Recorded meanwhile:", "Anna throws 1 3 3 4 4 6. Keep 1 (100)."]
     assert table.enter("1", table.seq) == (0, "")
     assert reading.read(table.path).seq == 3
+    assert table.enter("b --id evening-1", table.seq) == (0, "")
+    code, wrong = table.enter("bank 300 --id evening-1", table.seq)
+    assert code == 5
+    assert "evening-1" in wrong
 
 
 def test_a_locked_log_is_one_line_and_nothing_is_lost(table: Table) -> None:

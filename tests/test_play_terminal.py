@@ -284,7 +284,7 @@ def test_killed_while_it_records_an_entry_is_whole_or_not_there(
     for number, (typed, _, following) in enumerate(GAME):
         while len(log(home)) == len(single[number]):
             pseudo.keys(f"{typed}\r")
-            time.sleep(chance.random() * 0.15)
+            time.sleep(chance.random() * 0.5)
             pseudo.kill()
             pseudo.begin("play")
             pseudo.until(prompt if len(log(home)) == len(single[number]) else following)
@@ -309,6 +309,19 @@ def test_ctrl_c_cancels_the_line_and_ctrl_d_leaves(pseudo: Pty, tmp_path: Path) 
     pseudo.keys("\x04")
     pseudo.until("goes on with it.")
     assert pseudo.wait() == 0
+
+
+def test_tab_completes_names_as_one_word(pseudo: Pty, tmp_path: Path) -> None:
+    pseudo.begin("play", *NEW)
+    pseudo.until("Player 1, roll> ")
+    pseudo.keys("rename Player\t")
+    pseudo.until("'Player 1'", "'Player 2'")
+    pseudo.keys("\x15rename 'Player 1' Anna\r")
+    pseudo.until("Anna, roll> ")
+    pseudo.keys("leave A\t")
+    pseudo.until("leave A", "nna")
+    pseudo.keys("\r")
+    pseudo.until("Anna leaves.", "Player 2, roll> ")
 
 
 def test_nothing_is_told_by_colour(pseudo: Pty) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from tenklog import narrate, reading, screen
 from tenklog import play as words
@@ -55,7 +56,7 @@ def play(
     asked = Asked(name, sets, title)
     if players:
         path = _begun(players, game if typed("game") else None, asked)
-    elif game is not None or asked.nothing:
+    elif game is not None or asked == Asked():
         path = _going_on(game)
     else:
         path = _ask(asked, None)
@@ -95,16 +96,12 @@ def _pictures(plain: bool) -> screen.Pictures:
 # -- which game -------------------------------------------------------------------------------------------------------
 
 
-class Asked:
-    """What was asked for beside the players of a new game."""
+class Asked(Struct, frozen=True):
+    """What was asked for beside the players of a new game: a ruleset, settings, a title."""
 
-    def __init__(self, name: str | None, sets: tuple[str, ...], title: str | None) -> None:
-        self.name, self.sets, self.title = name, sets, title
-
-    @property
-    def nothing(self) -> bool:
-        """Tell whether nothing was."""
-        return not (self.name or self.sets or self.title)
+    name: str | None = None
+    sets: tuple[str, ...] = ()
+    title: str | None = None
 
     def line(self, players: tuple[str, ...], game: str | None) -> list[str]:
         """Return the command line that begins the game."""
@@ -136,13 +133,15 @@ def _begun(players: tuple[str, ...], game: str | None, asked: Asked) -> Path:
 
 def _going_on(game: str | None) -> Path:
     """Return the game that is named, or the current one; when that is over, begin another."""
+    if game == "-":
+        raise UsageError("nothing can be recorded on standard input", "a game of the home folder, or the path of a log")
     if game is not None:
         return find(game)
     path = current()
     there = _game_at(path)
     if path is not None and (there is None or there.position.turn is not None):
         return path
-    return _ask(Asked(None, (), None), there)
+    return _ask(Asked(), there)
 
 
 def _game_at(path: Path | None) -> "Game | None":
@@ -160,7 +159,7 @@ def _ask(asked: Asked, last: "Game | None") -> Path:
         raise UsageError(over, "begin one: `tenklog play Anna Ben --rules ten-thousand`")
     again = tuple(seat.player for seat in last.position.seats if not seat.left) if last is not None else ()
     if last is not None:
-        click.echo(visible(f"{last.start.game}: {narrate.situation(last.position)}"))
+        say([visible(f"{last.start.game}: {narrate.situation(last.position)}")])
     before = visible(f" ({words.hand_down(again)})") if again else " (in the order in which they sit)"
     while True:
         players = tuple(words.typed_names(_answer(f"Who plays{before}? "))) or again
@@ -172,14 +171,14 @@ def _ask(asked: Asked, last: "Game | None") -> Path:
         code, line = run(Asked(rules, asked.sets, asked.title).line(players, None))
         if not code:
             return home().current()
-        click.echo(visible(line))
+        say([visible(line)])
 
 
 def _answer(question: str) -> str:
     try:
         return input(question)
     except EOFError:
-        click.echo()
+        _end_line()
         raise click.Abort from None
 
 
