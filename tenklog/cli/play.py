@@ -31,7 +31,7 @@ MOST_TYPED = 10_000  # characters of an entry
 
 
 @command("play", example="tenklog play Anna Ben --rules ten-thousand")
-@click.argument("players", nargs=-1, metavar="PLAYER...")
+@click.argument("players", nargs=-1, metavar="[PLAYER]...")
 @game_option
 @rules_option
 @click.option("--title", help="A title for a new game.")
