@@ -1,0 +1,281 @@
+"""Transitions: this module remembers what the walk makes of a recorded roll, so that many turns can look it up.
+
+Each answer is found once, by walking that roll, and the keep, bust or bank after it, on a game under the other rules.
+No rule is stated here: where a turn stands, what it is worth and how it ends is what the walk says, and what the end of
+a turn brings to its seat and to the game is what `ending` says. Needs numpy.
+"""
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from tenklog import events, state
+from tenklog.chances import node
+from tenklog.ending import end_turn
+from tenklog.game import Game
+from tenklog.recorded import RecordedTurn, Step
+from tenklog.rules import LIMIT, Ruleset
+from tenklog.state import Outcome, Position, Seat, Turn, opening, with_turn
+from tenklog.tables import SETS
+from tenklog.walk import GUESSES, Settle, Stop, Walked, Walker
+
+Ints = NDArray[Any]
+
+_DICE = list(SETS)
+# A recorded roll is one number, a symbol: its set times WIDTH, plus 1 and the set kept of it; instead of that stands
+# LOST when it lost the turn, WON when it won the game. A bank is a symbol of its own.
+LOST, WON = 0, len(SETS) + 1
+WIDTH = len(SETS) + 2
+BANK = len(SETS) * WIDTH
+MOST_CELLS = 1 << 20  # of the table of one ruleset; what has no room there is replayed plainly
+MOST_STATES = 64  # of a seat
+_NOBODY = "nobody"
+
+
+class Ending(Struct, frozen=True):
+    """How a turn ends here: `bank` (which may post 0), `void` or `bust`; `other` is whatever is not looked up.
+
+    `settled` and `guess` are those of the replay. With `asks`, a bank below the minimum is void and a guess.
+    """
+
+    how: str
+    settled: bool = False
+    guess: bool = False
+    asks: bool = False
+
+
+OTHER = Ending("other")
+
+
+class Symbols:
+    """The symbols met so far, numbered as they came; the bank is number 0."""
+
+    def __init__(self) -> None:
+        self.known = [BANK]
+        self._numbers = np.full(BANK + 1, -1, np.int32)
+        self._numbers[BANK] = 0
+
+    def number(self, symbols: Ints) -> Ints:
+        """Return the numbers of some symbols."""
+        found: Ints = self._numbers[symbols]
+        if len(found) and found.min() < 0:
+            seen = np.zeros(BANK + 1, bool)
+            seen[symbols] = True
+            fresh = np.flatnonzero(seen & (self._numbers < 0))
+            self._numbers[fresh] = np.arange(len(self.known), len(self.known) + len(fresh), dtype=np.int32)
+            self.known += fresh.tolist()
+            found = self._numbers[symbols]
+        return found
+
+
+# -- a turn -----------------------------------------------------------------------------------------------------------
+
+
+class Transitions:
+    """What becomes of recorded turns under one ruleset and policy, found out as it is asked for.
+
+    The table has a row for each stand of a turn and a column for each symbol. A cell holds the points that are gained
+    there (above the lowest 16 bits) and the stand after it, or how the turn ended; it is -1 until it is asked for.
+    """
+
+    def __init__(self, rules: Ruleset, settle: Settle, symbols: Symbols) -> None:
+        self.symbols = symbols
+        self.endings = [OTHER]
+        # With minimums of 0, what forbids to stop is about dice alone; with 1 it shows whether a minimum forbids it too.
+        self._free, self._bound = (_Probe(_with_minimum(rules, points), settle) for points in (0, 1))
+        self._stands = {Turn(0, rules.dice): 0}
+        self._cells = np.full((8, 1024), -1, np.int64)
+
+    def walk(self, symbols: Ints, first: Ints, rolls: Ints) -> tuple[Ints, Ints, Ints]:
+        """Walk turns of which the rolls, as numbers of symbols, begin at `first`; those without rolls end as OTHER.
+
+        Return for each how it ends (an index of `endings`), its points at stake then, and the rolls that it took.
+        """
+        ending = np.zeros(len(first), np.int16)
+        points = np.zeros(len(first), np.int64)
+        taken = np.zeros(len(first), np.int32)
+        at = np.flatnonzero(rolls)
+        stand = np.zeros(len(at), np.int64)
+        worth = np.zeros(len(at), np.int64)
+        place = first[at]
+        last = place + rolls[at] - 1
+        count = 0
+        while len(at):
+            count += 1
+            gain, stand = self._look(stand, symbols[place])
+            worth = worth + gain
+            going = stand >= 0
+            banks = np.flatnonzero(going & (place == last))
+            if len(banks):
+                gain, stand[banks] = self._look(stand[banks], np.zeros(len(banks), np.int32))
+                worth[banks] += gain
+                going[banks] = False
+            over = ~going
+            done = at[over]
+            ending[done] = -1 - stand[over]
+            points[done] = worth[over]
+            taken[done] = count
+            at, stand, worth, last, place = at[going], stand[going], worth[going], last[going], place[going] + 1
+        return ending, points, taken
+
+    def _look(self, stand: Ints, symbol: Ints) -> tuple[Ints, Ints]:
+        """Return the points gained and the stands after some symbols; one below 0 is -1 less the index of an ending."""
+        columns = self._cells.shape[1]
+        if len(self.symbols.known) > columns:
+            columns = 2 * len(self.symbols.known)
+            self._widen(self._cells.shape[0], columns)
+        key = stand * columns + symbol
+        found = self._cells.ravel()[key]
+        if len(found) and found.min() < 0:
+            for one in np.unique(key[found < 0]).tolist():
+                self._find(*divmod(one, columns))
+            found = self._cells.ravel()[key]
+        return found >> 16, (found & 0xFFFF) - 0x8000
+
+    def _widen(self, rows: int, columns: int) -> None:
+        wider = np.full((rows, columns), -1, np.int64)
+        wider[: self._cells.shape[0], : self._cells.shape[1]] = self._cells
+        self._cells = wider
+
+    def _find(self, stand: int, symbol: int) -> None:
+        """Walk a symbol from a stand, and write down what becomes of the turn."""
+        turn, steps = list(self._stands)[stand], self._free.steps(self.symbols.known[symbol])
+        found = self._free.walk(turn, steps)
+        if isinstance(found, Turn):
+            gain, after = found.points, self._number(replace(found, points=0))
+        else:
+            gain, ending = found
+            if ending.how == "bank" and not ending.settled:
+                asked = self._bound.walk(turn, steps)
+                assert isinstance(asked, tuple)
+                ending = replace(ending, asks=asked[1].settled)
+            if ending not in self.endings:
+                self.endings.append(ending)
+            after = -1 - self.endings.index(ending)
+        self._cells[stand, symbol] = (gain << 16) + after + 0x8000
+
+    def _number(self, stand: Turn) -> int:
+        """Return the number of a stand, or of the ending OTHER when there is no room for one more."""
+        rows, columns = self._cells.shape
+        if stand not in self._stands:
+            if len(self._stands) == rows:
+                if 2 * rows * columns > MOST_CELLS:
+                    return -1
+                self._widen(2 * rows, columns)
+            self._stands[stand] = len(self._stands)
+        return self._stands[stand]
+
+
+def _with_minimum(rules: Ruleset, points: int) -> Ruleset:
+    return replace(rules, opening_minimum=points, bank_minimum=points, target=LIMIT)
+
+
+class _Probe:
+    """A game under other rules on which turns are walked from any stand."""
+
+    def __init__(self, rules: Ruleset, settle: Settle) -> None:
+        start = events.Start(
+            1, game="probe", version=events.VERSION, players=(_NOBODY,), rules=rules, origin="replay", of="1:" + "0" * 32
+        )
+        self._at = opening(start.players, rules, replayed=True)
+        self._game = Game(start, 1, self._at)
+        self._walker = Walker(self._game, start, {}, settle)
+        self._turn = RecordedTurn(1, 0, [0, 2, 3])  # its first move is none of the steps
+
+    def steps(self, symbol: int) -> list[Step]:
+        """Return what was recorded of a symbol: events, and positions that hold what the walk asks of them."""
+        if symbol == BANK:
+            kept = with_turn(self._at, Turn(0, 1, "kept", 1))
+            return [Step(events.Bank(2, player=_NOBODY, points=0), kept, self._at, self._turn)]
+        rolled, what = divmod(symbol, WIDTH)
+        dice = _DICE[rolled]
+        roll = events.Roll(2, player=_NOBODY, dice=dice)
+        before = with_turn(self._at, Turn(0, len(dice)))
+        if what == WON:
+            return [Step(roll, before, replace(self._at, turn=None), self._turn)]
+        if what == LOST:
+            lost = with_turn(self._at, Turn(0, len(dice), "busted", 1, roll=dice))
+            bust = events.Bust(3, player=_NOBODY)
+            return [Step(roll, before, lost, self._turn), Step(bust, lost, self._at, self._turn)]
+        thrown = with_turn(self._at, Turn(0, len(dice), "rolled", 1, roll=dice))
+        keep = events.Keep(3, player=_NOBODY, dice=_DICE[what - 1])
+        kept = with_turn(self._at, Turn(0, len(dice), "kept", 1, roll=dice, keep=keep.dice))
+        return [Step(roll, before, thrown, self._turn), Step(keep, thrown, kept, self._turn)]
+
+    def walk(self, stand: Turn, steps: list[Step]) -> Turn | tuple[int, Ending]:
+        """Walk some steps; return where the turn stands then, or the points it had when it ended, and how it ended."""
+        walker = copy(self._walker)
+        walker.game = replace(self._game, position=with_turn(self._at, stand))
+        walker.log, walker.found, walker.walked = [], [], [Walked(self._turn)]
+        try:
+            for step in steps:
+                walker.step(step)
+        except Stop:
+            return 0, OTHER
+        ended = walker.position.ended
+        if ended is None:
+            now = walker.turn
+            return node(self._at.rules, now).turn(0, now.points)
+        last = walker.log[-1]
+        if isinstance(last, events.Bank):
+            how = "void" if last.settled else "bank"
+        else:
+            how = "bust" if ended.outcome == "bust" else "other"
+        guess = any(one.kind in GUESSES for one in walker.found)
+        return ended.turn.points, Ending(how, walker.now.mode == "settled", guess)
+
+
+# -- the end of a turn ------------------------------------------------------------------------------------------------
+
+# What a turn may be to its seat.
+POSTS, ZERO, BUST, FIRST_BUST = range(4)
+_KINDS: tuple[tuple[Outcome, int, int], ...] = (("banked", 1, 2), ("scoreless", 0, 2), ("bust", 0, 2), ("bust", 0, 1))
+
+
+class Ends:
+    """What the end of a turn brings under one ruleset: to its seat, and to the game.
+
+    A seat is in one of some states; `minimum` has what a turn must be worth in each. `change` (beside what is posted)
+    and `after` (the state then) have a row for each state and a column for each kind of turn.
+    """
+
+    def __init__(self, rules: Ruleset) -> None:
+        self.rules = rules
+        self._at = opening(("", "another"), replace(rules, target=LIMIT, reach="at-least"))
+        states = [Seat("")]
+        minimum, change, after = [], [], []
+        for seat in states:
+            at = replace(self._at, seats=(seat, self._at.seats[1]))
+            minimum.append(state.terms(at, Turn(0, rules.dice)).minimum)
+            ends = [end_turn(at, Turn(0, rules.dice, rolls=rolls), outcome, posted) for outcome, posted, rolls in _KINDS]
+            change.append([end.seats[0].total - posted for end, (_, posted, _) in zip(ends, _KINDS, strict=True)])
+            now = [Seat("", opened=end.seats[0].opened, streak=end.seats[0].streak) for end in ends]
+            if len(states) < MOST_STATES:
+                states += [one for one in dict.fromkeys(now) if one not in states]
+            after.append([states.index(one) if one in states else 0 for one in now])
+        self.few = len(states) < MOST_STATES
+        self.minimum, self.change, self.after = (np.array(one, np.int64) for one in (minimum, change, after))
+        target = rules.target
+        self.threshold = target if self._reached(1, 0, target).turn is None else target + 1
+
+    def last_turns(self, seats: int) -> list[int]:
+        """Return for each seat of a table how many turns follow the one in which it is the first to reach the target.
+
+        They are those of the seats after it, one after another.
+        """
+        found = []
+        for seat in range(seats):
+            due = self._reached(seats, seat, self.threshold).due or ()
+            assert due == tuple((seat + one) % seats for one in range(1, len(due) + 1))
+            found.append(len(due))
+        return found
+
+    def _reached(self, seats: int, seat: int, total: int) -> Position:
+        """Return the position after a turn of 1 point that brought a seat to a total."""
+        at = opening(tuple(map(str, range(seats))), self.rules)
+        there = [replace(one, total=total - 1) if number == seat else one for number, one in enumerate(at.seats)]
+        return end_turn(replace(at, seats=tuple(there)), Turn(seat, self.rules.dice, rolls=1), "banked", 1)
