@@ -6,10 +6,11 @@ tables leave out, is replayed plainly. Needs numpy.
 """
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, json
 
 from tenklog.compare import compare
 from tenklog.events import MOST_PLAYERS
@@ -47,14 +48,27 @@ class Row(Struct, frozen=True):
 # -- what was recorded ------------------------------------------------------------------------------------------------
 
 
+class Told(Struct, frozen=True):
+    """What the archive says of a game as a whole; `usual` says that it is finished and no replay."""
+
+    game: str
+    players: list[str]
+    winners: list[str]
+    rules_hash: str
+    turns: int
+    events: int
+    usual: bool
+    key: int  # of its rows
+
+
 class Recorded(Struct, frozen=True):
     """Archived games, and their turns that ended, game after game.
 
-    For each game: its row, whether nothing unusual happened in it, its seats, its turns and where they begin. For each
-    turn: by what it changed the total, its rolls, and where their symbols (as numbers) begin.
+    For each game: whether nothing unusual happened in it, its seats, its turns and where they begin. For each turn: by
+    what it changed the total, its rolls, and where their symbols (as numbers) begin.
     """
 
-    games: list[tuple[Any, ...]]
+    games: list[Told]
     plain: Ints
     seats: Ints
     turns: Ints
@@ -65,46 +79,45 @@ class Recorded(Struct, frozen=True):
     symbols: Ints
 
 
-_GAMES = "SELECT game, players, coalesce(winners, []), ruleset, status, origin, turns, events FROM ({games})"
-_TURNS = """SELECT turn, seat, coalesce(rolls, 0)::INTEGER AS rolls, change,
+# One value instead of many wherever that is possible, for each costs as much as to read it.
+_KEY = "(hash(game) >> 33)::BIGINT"
+_GAMES = f"""SELECT coalesce(to_json(list({{{{'game': game, 'players': players, 'winners': coalesce(winners, []),
+'rules_hash': rules_hash, 'turns': turns, 'events': events, 'usual': status = 'finished' AND origin <> 'replay',
+'key': {_KEY}}}}})), '[]') FROM ({{games}})"""
+_TURNS = f"""SELECT turn, seat, coalesce(rolls, 0)::INTEGER AS rolls, change, {_KEY} AS key,
 CASE outcome WHEN 'banked' THEN 1 WHEN 'scoreless' THEN 1 WHEN 'bust' THEN 2 WHEN 'wiped-out' THEN 2 WHEN 'won' THEN 3
-ELSE 0 END::UTINYINT AS how FROM ({turns}) WHERE turn IS NOT NULL"""
-_ROLLS = f"""SELECT roll = 1 AS first, (roll_set::INTEGER * {WIDTH} + coalesce(kept_set + 1, 0))::INTEGER AS symbol
-FROM ({{rolls}}) WHERE turn IS NOT NULL"""
-_IN_TURNS = "SELECT game FROM ({turns}) WHERE turn = 1"
-_IN_ROLLS = "SELECT game FROM ({rolls}) WHERE turn = 1 AND roll = 1"
+ELSE 0 END::UTINYINT AS how FROM ({{turns}}) WHERE turn IS NOT NULL"""
+_ROLLS = f"""SELECT ({_KEY} << 32) + (roll_set::INTEGER * {WIDTH} + coalesce(kept_set + 1, 0)) * 2 + (roll = 1)::INTEGER
+AS roll FROM ({{rolls}}) WHERE turn IS NOT NULL"""
 _UNUSUAL = "SELECT DISTINCT game FROM ({events}) WHERE game IN (SELECT unnest($games)) AND type NOT IN $plain"
+_told = json.Decoder(list[Told]).decode
 
 
 def read(con: "DuckDBPyConnection", sources: dict[str, str], symbols: Symbols) -> Recorded:
     """Read archived games; `sources` has the SQL of the tables, whose rows lie game after game as they were written."""
 
-    def rows(sql: str, **given: object) -> list[tuple[Any, ...]]:
-        return con.execute(sql.format(**sources), given or None).fetchall()
-
     def arrays(sql: str) -> dict[str, Ints]:
         return con.execute(sql.format(**sources)).fetchnumpy()
 
-    games = rows(_GAMES)
-    seats = np.array([len(game[1]) for game in games], np.int64)
-    count = np.array([game[6] for game in games], np.int64)
+    games = _told(con.execute(_GAMES.format(**sources)).fetchall()[0][0])
+    seats, count, lines, key = (
+        np.array([one(game) for game in games], np.int64)
+        for one in (lambda game: len(game.players), lambda game: game.turns, lambda game: game.events,
+                    lambda game: game.key)
+    )  # fmt: skip
     end = np.cumsum(count)
     begin = end - count
-    told, thrown = arrays(_TURNS), arrays(_ROLLS)
-    symbol, rolls, how = thrown["symbol"], told["rolls"].astype(np.int64), told["how"]
+    turns, thrown = arrays(_TURNS), arrays(_ROLLS)["roll"]
+    rolls, how, key = turns["rolls"].astype(np.int64), turns["how"], np.repeat(key, count)
     first = np.cumsum(rolls) - rolls
-    place = np.arange(len(how)) - np.repeat(begin, count) if len(how) == count.sum() else None
-    # Tables are joined by the order of their rows, so that order is looked at.
-    if (
-        place is None
-        or not np.array_equal(told["turn"], place + 1)
-        or not np.array_equal(np.flatnonzero(thrown["first"]), first[rolls > 0])
-        or len(symbol) != rolls.sum()
-        or [row[0] for row in rows(_IN_TURNS)] != [game[0] for game in games if game[6]]
-        or [row[0] for row in rows(_IN_ROLLS)] != [games[n][0] for n in np.flatnonzero(count) if rolls[begin[n]]]
+    if not (  # tables are joined by the order of their rows, so that order is looked at
+        np.array_equal(turns["key"], key)
+        and np.array_equal(thrown >> 32, np.repeat(key, rolls))
+        and np.array_equal(np.flatnonzero(thrown & 1), first[rolls > 0])
     ):
         none = np.zeros(0, np.int64)
         return Recorded(games, np.zeros(len(games), bool), seats, count * 0, count * 0, none, none, none, none)
+    symbol = (thrown & 0xFFFFFFFF) >> 1
 
     def of_game(each: Ints) -> Ints:
         """Sum up for each game what its turns have."""
@@ -112,26 +125,28 @@ def read(con: "DuckDBPyConnection", sources: dict[str, str], symbols: Symbols) -
         summed: Ints = total[end] - total[begin]
         return summed
 
+    place = np.arange(len(how)) - np.repeat(begin, count)
     lost = symbol % WIDTH == 0  # nothing was kept of it
     kept = np.concatenate([[0], np.cumsum(~lost)])
     kept = kept[first + rolls] - kept[first]
-    last = np.where(rolls > 0, first + rolls - 1, 0)
     usual = (
         (rolls > 0)
         & (how > 0)
-        & (told["seat"] == place % np.repeat(np.maximum(seats, 1), count) + 1)
+        & (turns["turn"] == place + 1)
+        & (turns["seat"] == place % np.repeat(np.maximum(seats, 1), count) + 1)
         & (kept == rolls - (how > 1))  # no blank throw, and no last die that was thrown again
     )
-    usual[usual] &= lost[last[usual]] == (how[usual] > 1)
-    symbol[last[how == 3]] += WON
-    lines = 1 + of_game(rolls + kept + (how < 3))
+    last = (first + rolls - 1)[usual]
+    usual[usual] = lost[last] == (how[usual] > 1)
+    symbol[(first + rolls - 1)[usual & (how == 3)]] += WON
     plain = (count > 0) & (of_game(usual) == count) & (count <= MOST_ROUNDS * seats)
-    plain &= np.array([game[4] == "finished" and game[5] != "replay" for game in games], bool)
-    more = [games[n][0] for n in np.flatnonzero(plain & (lines != np.array([game[7] for game in games])))]
-    if more:
-        unusual = {row[0] for row in rows(_UNUSUAL, games=more, plain=PLAIN)}
-        plain &= np.array([game[0] not in unusual for game in games], bool)
-    change = np.asarray(told["change"], np.int64)
+    plain &= np.array([game.usual for game in games], bool)
+    said = plain & (1 + of_game(rolls + kept + (how < 3)) != lines)  # more than the moves of the turns
+    if said.any():
+        given = {"games": [games[number].game for number in np.flatnonzero(said)], "plain": PLAIN}
+        unusual = {row[0] for row in con.execute(_UNUSUAL.format(**sources), given).fetchall()}
+        plain &= np.array([game.game not in unusual for game in games], bool)
+    change = np.asarray(turns["change"], np.int64)
     return Recorded(games, plain, seats, count, begin, change, rolls, first, symbols.number(symbol))
 
 
@@ -223,28 +238,29 @@ def fast(recorded: Recorded, chosen: Ints, found: Rules) -> tuple[Ints, dict[str
         counted: Ints = np.add.reduceat(each.sum(0), lane)
         return counted
 
-    level = np.add.reduceat(leads, lane, dtype=np.int64) > 1
-    sure = (count(happened & (flag & UNKNOWN > 0)) == 0) & ~(finished & level)  # level ends may be played on
+    lead = np.add.reduceat(leads, lane, dtype=np.int64)
+    sure = (count(happened & (flag & UNKNOWN > 0)) == 0) & ~(finished & (lead > 1))  # level ends may be played on
     kept, settled, guessed = count(same), count(settled), count(happened & (flag & GUESS > 0))
     numbers = {
         "rounds": np.where(finished, over // seats, counts // seats) + 1, "turns": turns, "guesses": guessed,
         "same": kept, "rescored": turns - kept - settled, "settled": settled, "never_happened": counts - turns,
     }  # fmt: skip
-    columns: dict[str, list[Any]] = {key: [] for key in Row.__struct_fields__}
-    totals, leading = final.tolist(), leads.tolist()
-    for number in np.flatnonzero(sure).tolist():
-        game, players, winners, *_ = recorded.games[chosen[number]]
-        own_lanes = slice(lane[number], lane[number] + seats[number])
-        first = [player for player, leader in zip(players, leading[own_lanes], strict=True) if leader]
-        done = finished[number]
-        columns["game"].append(game)
-        columns["status"].append("finished" if done else "unfinished")
-        columns["winners"].append(first if done else [])
-        columns["leaders"].append([] if done else first)
-        columns["totals"].append(totals[own_lanes])
-        columns["same_winner"].append(first == winners if done else None)
-    columns |= {key: values[sure].tolist() for key, values in numbers.items()}
-    return sure, columns
+    players = [player for number in chosen for player in recorded.games[number].players]
+    leading = iter([players[one] for one in np.flatnonzero(leads & np.repeat(sure, seats))])
+    ahead = [[*islice(leading, count)] for count in lead[sure].tolist()]
+    totals = iter(final[np.repeat(sure, seats)].tolist())
+    over_here, games = finished[sure].tolist(), [recorded.games[number] for number in chosen[sure]]
+    columns: dict[str, list[Any]] = {
+        "game": [game.game for game in games],
+        "status": ["finished" if done else "unfinished" for done in over_here],
+        "winners": [names if done else [] for names, done in zip(ahead, over_here, strict=True)],
+        "leaders": [[] if done else names for names, done in zip(ahead, over_here, strict=True)],
+        "totals": [[*islice(totals, count)] for count in seats[sure].tolist()],
+        "same_winner": [
+            names == game.winners if done else None for names, done, game in zip(ahead, over_here, games, strict=True)
+        ],
+    }  # fmt: skip
+    return sure, columns | {key: values[sure].tolist() for key, values in numbers.items()}
 
 
 # What is noted of turns.
