@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -21,7 +22,7 @@ from tenklog.events import digest
 from tenklog.home import is_id, meant
 from tenklog.lines import chain
 from tenklog.rows import line_of
-from tenklog.tables import TABLES, quoted
+from tenklog.tables import ASKED, TABLES, quoted
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 MANIFEST = "manifest.json"
 VERIFIED = "verified.json"
-NAME = re.compile(rf"({'|'.join(TABLES)})-[0-9a-f]{{32}}\.parquet")
+NAME = re.compile(rf"({'|'.join(ASKED)})-[0-9a-f]{{32}}\.parquet")
 REBUILD = "`tenklog archive --rebuild` writes the archive anew from the logs"
 
 
@@ -52,16 +53,40 @@ class Part(Struct, frozen=True, forbid_unknown_fields=True):
     files: dict[str, File]
     columns: str
 
+    @property
+    def key(self) -> str:
+        """Return what stands for the content of all its files."""
+        return digest(json.encode(sorted(file.sha256 for file in self.files.values())))
 
-class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
+
+class Replays(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a bulk replay made of the games of one part: `of` is that part's key, `asked` stands for what was asked,
+    `code` for the tenklog that made it. Whoever has another one takes it for none.
+    """  # noqa: D205
+
+    of: str
+    asked: str
+    code: str
+    file: File
+
+
+class Manifest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The parts that are live. The head of each game stands in `games`, which the manifest pins by its SHA-256."""
 
     format: Literal[1]
     parts: tuple[Part, ...]
+    replays: tuple[Replays, ...] = ()
 
     def live(self, table: str) -> list[File]:
         """Return the files of a table."""
+        if table == "replays":
+            return [one.file for one in self.replays if one.code == code()]
         return [part.files[table] for part in self.parts]
+
+    @property
+    def files(self) -> list[File]:
+        """Return every file that is listed."""
+        return [*(file for part in self.parts for file in part.files.values()), *(one.file for one in self.replays)]
 
     @property
     def games(self) -> int:
@@ -70,6 +95,12 @@ class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 EMPTY = Manifest(1, ())
+
+
+@cache
+def code() -> str:
+    """Return what stands for this very tenklog: another one may find another meaning in the same games."""
+    return digest(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))))
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -91,6 +122,11 @@ def read_manifest(folder: Path) -> Manifest:
             NAME.fullmatch(file.name) and file.name == expected[table] for table, file in part.files.items()
         ):
             raise DataError("lists a file that is none of an archive", REBUILD, str(path))
+    if any(
+        one.file.name != f"replays-{one.file.sha256[:32]}.parquet" or not NAME.fullmatch(one.file.name)
+        for one in manifest.replays
+    ):
+        raise DataError("lists a file that is none of an archive", REBUILD, str(path))
     return manifest
 
 
@@ -203,7 +239,7 @@ def _verified(folder: Path) -> dict[str, State]:
 
 def remember(folder: Path, manifest: Manifest, seen: dict[str, State]) -> None:
     """Note under which state the live files were found sound; an archive that can't be written to is hashed again."""
-    live = {file.name for part in manifest.parts for file in part.files.values()}
+    live = {file.name for file in manifest.files}
     states = {name: state for name, state in seen.items() if name in live}
     path = folder / f".{VERIFIED}-{os.getpid()}"
     try:
@@ -223,14 +259,13 @@ def check(folder: Path, games: Iterable[Path]) -> tuple[list[Problem], dict[str,
     except DataError as error:
         return [Problem(error.where, 1, None, "archive", f"{error.what}; {error.right}")], {}
     problems = []
-    for part in manifest.parts:
-        for file in part.files.values():
-            try:
-                wrong = damage(folder, file)
-            except DataError as error:
-                wrong = error.what
-            if wrong:
-                problems.append(Problem(str(folder / file.name), 1, None, "archive", f"{wrong}; {REBUILD}"))
+    for file in manifest.files:
+        try:
+            wrong = damage(folder, file)
+        except DataError as error:
+            wrong = error.what
+        if wrong:
+            problems.append(Problem(str(folder / file.name), 1, None, "archive", f"{wrong}; {REBUILD}"))
     if problems or not manifest.parts:
         return problems, {}
     rows = _ask(folder, manifest, "games", "SELECT game, seq, h, sealed FROM rows")
@@ -266,7 +301,7 @@ def source(where: Path | Mapping[str, Path], manifest: Manifest, table: str, nam
         return f"SELECT * FROM read_parquet([{paths}]{options})"
     # Columns that an older tenklog did not write are null.
     options += ", union_by_name = true"
-    columns = ", ".join(f'NULL::{column.type} AS "{column.name}"' for column in TABLES[table])
+    columns = ", ".join(f'NULL::{column.type} AS "{column.name}"' for column in ASKED[table])
     empty = f"SELECT * FROM (SELECT {columns} WHERE false)"
     if not paths:
         return empty
@@ -286,7 +321,7 @@ def extract(folder: Path, games: Iterable[str] | None = None) -> Iterator[tuple[
     wanted = known if games is None else [pick(game, known) for game in games]
     for first in range(0, len(wanted), 500):
         some = wanted[first : first + 500]
-        yield from consult(folder, ("games", "events"), lambda manifest, some=some: _logs(folder, manifest, some))  # type: ignore[misc]
+        yield from consult(folder, ("games", "events"), lambda manifest, some=some: logs(folder, manifest, some))  # type: ignore[misc]
 
 
 def _ask(folder: Path, manifest: Manifest, table: str, sql: str, **given: object) -> list[tuple[Any, ...]]:
@@ -297,7 +332,7 @@ def _ask(folder: Path, manifest: Manifest, table: str, sql: str, **given: object
         con.close()
 
 
-def _logs(folder: Path, manifest: Manifest, games: list[str]) -> list[tuple[str, bytes]]:
+def logs(folder: Path, manifest: Manifest, games: list[str]) -> list[tuple[str, bytes]]:
     """Return some logs by id, each as its digest says it was."""
     heads = "SELECT game, sealed, digest FROM rows WHERE game IN (SELECT unnest($games))"
     found = _ask(folder, manifest, "games", heads, games=games)
@@ -309,13 +344,13 @@ def _logs(folder: Path, manifest: Manifest, games: list[str]) -> list[tuple[str,
     query = f"SELECT {columns} FROM rows WHERE game IN (SELECT unnest($games)) ORDER BY game, seq"
     for row in _ask(folder, manifest, "events", query, games=games):
         lines[row[0]].append(line_of(row))
-    logs = {}
+    whole = {}
     for game, sealed, expected in found:
         data = b"".join(line + b"\n" for line in (chain(lines[game]) if sealed else lines[game]))
         if digest(data) != expected or not is_id(game):
             raise DataError(f"the archived log of {game} is not what was archived", REBUILD, str(folder))
-        logs[game] = data
-    return [(game, logs[game]) for game in games if game in logs]
+        whole[game] = data
+    return [(game, whole[game]) for game in games if game in whole]
 
 
 def pick(game: str, ids: list[str]) -> str:

@@ -16,10 +16,10 @@ from msgspec import json
 from msgspec.structs import replace
 
 from tenklog import archive, files
-from tenklog.archive import File, Manifest, Part
+from tenklog.archive import File, Manifest, Part, Replays
 from tenklog.errors import DataError
 from tenklog.staging import Chunk, Known, Outcome, Staged, part_of, read_chunk, stage_all, take, write_part
-from tenklog.tables import TABLES
+from tenklog.tables import ASKED, TABLES
 
 CHUNK_GAMES = 2_000  # also the most of a merged part
 CHUNK_BYTES = 32 << 20  # of logs; DuckDB takes eight times as much memory to write their rows
@@ -76,7 +76,7 @@ def archive_chunks(
     with files.telling(folder):
         files.make_folder(folder)
     with files.Lock(folder / archive.MANIFEST, timeout):
-        writer = _Writer(folder, whole=rebuild)
+        writer = Writer(folder, whole=rebuild)
         before = _before(folder, rebuild)
         known = {} if rebuild else before
         outcomes = []
@@ -151,7 +151,7 @@ def _known(folder: Path, manifest: Manifest) -> dict[str, Known]:
 # -- files into the archive -------------------------------------------------------------------------------------------
 
 
-class _Writer:
+class Writer:
     """The archive while its lock is held; `_publish` is the only commit point.
 
     With `whole` it begins anew, and what was there stays until it is published once, at the end.
@@ -238,15 +238,24 @@ class _Writer:
 
     def _named(self, file: File) -> File:
         """Give a staged file the name that its content has."""
-        table = next(table for table in TABLES if file.name.endswith(f"-{table}.parquet"))
+        table = next(table for table in ASKED if file.name.endswith(f"-{table}.parquet"))
         name = f"{table}-{file.sha256[:32]}.parquet"
         with files.telling(self.folder / name):
             os.replace(self.folder / file.name, self.folder / name)
         self._states[name] = archive.fingerprint(self.folder / name)
         return File(name, file.sha256, file.size, file.rows)
 
+    def add_replays(self, made: Sequence[Replays]) -> None:
+        """Add what was staged of bulk replays, in one commit, and take out what another tenklog made."""
+        named = tuple(replace(one, file=self._named(one.file)) for one in made)
+        kept = tuple(one for one in self.manifest.replays if one.code == archive.code())
+        self._set(Manifest(1, self.manifest.parts, (*kept, *named)))
+
     def _set(self, manifest: Manifest) -> None:
-        self.manifest = manifest
+        """Make a manifest the present one; replays of parts that are live no more leave it."""
+        of = {part.key for part in manifest.parts}
+        replays = manifest.replays or self.manifest.replays
+        self.manifest = replace(manifest, replays=tuple(one for one in replays if one.of in of))
         if not self.whole:
             self._publish()
 
@@ -261,7 +270,7 @@ class _Writer:
 
     def sweep(self) -> None:
         """Remove what a dead writer staged and what is live no more, and note in which state what is live was sound."""
-        live = {file.name for part in self._published.parts for file in part.files.values()}
+        live = {file.name for file in self._published.files}
         with files.telling(self.folder):
             self.clear()
             for name in os.listdir(self.folder):
@@ -272,6 +281,6 @@ class _Writer:
     def clear(self) -> None:
         """Remove what was staged, now or by a writer that died."""
         for name in os.listdir(self.folder):
-            staged = re.fullmatch(rf"_\d+-\w+-({'|'.join(TABLES)})\.(json|parquet)", name)
+            staged = re.fullmatch(rf"_\d+-\w+-({'|'.join(ASKED)})\.(json|parquet)", name)
             if staged or re.fullmatch(rf"\.{archive.VERIFIED}-\d+", name):
                 files.remove(self.folder / name)

@@ -7,6 +7,7 @@ tables leave out, is replayed plainly. Needs numpy.
 
 from collections.abc import Sequence
 from itertools import islice
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from tenklog.walk import Settle
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+MOST_RULES = 64  # that are remembered at once
 MOST_ROUNDS = 250  # of games whose turns are looked up; the longest sets the size of what is worked out
 PLAIN = ["start", "roll", "keep", "bank", "bust", "note", "expect", "undo"]
 
@@ -272,6 +274,46 @@ def _of_ending(ending: Ending) -> tuple[int, int]:
     kind = {"bank": POSTS, "bust": BUST}.get(ending.how, ZERO)
     noted = SETTLED * ending.settled | GUESS * ending.guess | ASKS * ending.asks
     return kind, noted | UNKNOWN * (ending.how == "other")
+
+
+class Known:
+    """What was found out about rulesets. Threads may share it."""
+
+    def __init__(self) -> None:
+        self.symbols = Symbols()
+        self._rules: dict[bytes, Rules] = {}
+        self._lock = Lock()
+
+    def rules(self, rules: Ruleset, settle: Settle) -> Rules:
+        """Return what is known about a ruleset."""
+        key = json.encode((rules, settle))
+        with self._lock:
+            if key not in self._rules:
+                if len(self._rules) == MOST_RULES:
+                    self._rules.clear()
+                self._rules[key] = Rules(rules, settle, self.symbols)
+            return self._rules[key]
+
+
+def looked_up(
+    recorded: Recorded, rules: Ruleset | dict[str, Ruleset], settle: Settle, known: Known
+) -> tuple[dict[str, list[Any]], list[int]]:
+    """Replay all games that can be looked up, under one ruleset or under changed ones by the hash of their own.
+
+    Return the columns of their rows, and the places of the games that are left.
+    """
+    columns: dict[str, list[Any]] = {key: [] for key in Row.__struct_fields__}
+    left = np.ones(len(recorded.games), bool)
+    hashes = np.array([game.rules_hash for game in recorded.games])
+    for rules_hash, one in rules.items() if isinstance(rules, dict) else (("", rules),):
+        found = known.rules(one, settle)
+        chosen = np.flatnonzero(recorded.plain & (hashes == rules_hash) if rules_hash else recorded.plain)
+        if found.simple and len(chosen):
+            sure, more = fast(recorded, chosen, found)
+            left[chosen[sure]] = False
+            for key, values in more.items():
+                columns[key] += values
+    return columns, np.flatnonzero(left).tolist()
 
 
 def plainly(log: Log, rules: Ruleset | None, settle: Settle, keep_rule_changes: bool, texts: Sequence[str]) -> Row:

@@ -21,7 +21,7 @@ from msgspec import Struct
 from tenklog.archive import Manifest, open_part
 from tenklog.errors import DataError, UsageError
 from tenklog.stats import Answer, Filters, answer, over
-from tenklog.tables import TABLES, quoted
+from tenklog.tables import ASKED, quoted
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -80,7 +80,7 @@ def ask(
         raise UsageError(what, "WHERE chosen(player), or chosen_game(players)")
     hidden = "query" in words or "serialized" in words  # SQL in a text
     # Filters look at games and seats, which are small.
-    tables = [table for table in TABLES if hidden or table in words or table in ("games", "seats")]
+    tables = [table for table in ASKED if hidden or table in words or table in ("games", "seats")]
     given = dict(parameters or {})
 
     paths: list[Path] = []

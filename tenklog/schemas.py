@@ -20,6 +20,7 @@ from tenklog import (
     luck,
     odds,
     projections,
+    replays,
     simulate,
     staging,
     stats,
@@ -44,6 +45,7 @@ OUTPUTS: dict[str, tuple[str, Any]] = {
     "rules-diff": ("tenklog rules diff --json", list[cards.Difference]),
     "rules-table": ("tenklog rules table --json", list[cards.TableRow]),
     "replay": ("tenklog replay --json", compare.Comparison),
+    "replay-archive": ("tenklog replay --archive --json", replays.ArchiveReplay),
     "sweep": ("tenklog sweep --json", sweep.Sweep),
     "odds": ("tenklog odds --json", odds.Odds),
     "advise": ("tenklog advise --json", advice.Advice),
@@ -100,7 +102,7 @@ def archive_page() -> str:
         "",
         "# The archive's tables",
     ]
-    for name, columns in (*tables.TABLES.items(), ("dice_sets", stats.DICE_SETS)):
+    for name, columns in (*tables.ASKED.items(), ("dice_sets", stats.DICE_SETS)):
         lines += ["", f"## {name}", "", "| column | type | meaning |", "|---|---|---|"]
         lines += [f"| {one.name} | {one.type.replace('STRUCT', 'STRUCT ')} | {one.about} |" for one in columns]
     lines += [

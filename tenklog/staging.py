@@ -225,6 +225,19 @@ def in_processes(work: Callable[[Item], Made], items: Sequence[Item], processes:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
+def in_threads(work: Callable[[Item], Made], items: Sequence[Item], threads: int) -> Iterator[tuple[Item, Made]]:
+    """Do some work that mostly waits for libraries in some threads; yield items with what is made as it is done."""
+    from concurrent.futures import ThreadPoolExecutor, as_completed
+
+    pool = ThreadPoolExecutor(threads)
+    try:
+        jobs = {pool.submit(work, item): item for item in items}
+        for job in as_completed(jobs):
+            yield jobs[job], job.result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
 def _begin_worker() -> None:
     """Leave Ctrl-C to the parent, and end when the parent is gone, however it went."""
     import gc

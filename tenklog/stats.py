@@ -20,7 +20,7 @@ from tenklog.dice import throws, write
 from tenklog.errors import DataError, UsageError, nearest
 from tenklog.events import Origin
 from tenklog.rows import rows
-from tenklog.tables import SETS, TABLES, Column, RowFiles
+from tenklog.tables import ASKED, SETS, TABLES, Column, RowFiles
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -172,9 +172,11 @@ def prepare(
     for table, select in tables.items():
         con.execute(f"CREATE VIEW source.{table} AS {_joined(table, select, bool(people))}")
     where = _games(con, filters, people or {})
-    for table in TABLES:
+    for table in ASKED:
         condition = (
-            where if table != "events" or where == "true" else f"game IN (SELECT game FROM source.games WHERE {where})"
+            where
+            if table not in ("events", "replays") or where == "true"
+            else f"game IN (SELECT game FROM source.games WHERE {where})"
         )
         con.execute(f"CREATE VIEW main.{table} AS SELECT * FROM source.{table} WHERE {condition}")
     for macro in MACROS:
@@ -188,10 +190,9 @@ def _joined(table: str, select: str, people: bool) -> str:
         return select
     known = "SELECT map(list(spelling), list(person)) FROM source.people"
     person = "coalesce(({known})[{name}], {name})"
-    if table == "games":
-        lists = (
-            f"list_transform({name}, lambda p: coalesce(known[p], p)) AS {name}" for name in ("players", "winners")
-        )
+    if table in ("games", "replays"):
+        named = ("players" if table == "games" else "leaders", "winners")
+        lists = (f"list_transform({name}, lambda p: coalesce(known[p], p)) AS {name}" for name in named)
         return f"SELECT * EXCLUDE (known) REPLACE ({', '.join(lists)}) FROM ({select}), ({known}) AS k(known)"
     names = ["player", "challenged"] if table == "turns" else ["player"]
     columns = ", ".join(f"{person.format(known=known, name=name)} AS {name}" for name in names)
@@ -307,7 +308,7 @@ def over(
     people: dict[str, str] | None,
     logs: Sequence[Path],
     asking: Callable[["DuckDBPyConnection"], Answer],
-    tables: Sequence[str] = tuple(TABLES),
+    tables: Sequence[str] = tuple(ASKED),
     copied: Callable[[Manifest], AbstractContextManager[Copies]] | None = None,
     luck: bool = False,
 ) -> Answer:
@@ -325,10 +326,10 @@ def over(
             with nullcontext() if copied is None else copied(manifest) as copies:
                 if copied is not None and not copies:
                     _load_parts(con, folder, manifest, tables)
-                    selects = {table: f"SELECT * FROM source.loaded_{table}" for table in TABLES}
+                    selects = {table: f"SELECT * FROM source.loaded_{table}" for table in ASKED}
                 else:
                     where = folder if copies is None else copies
-                    selects = {table: archive.source(where, manifest, table) for table in TABLES}
+                    selects = {table: archive.source(where, manifest, table) for table in ASKED}
                 prepare(con, {table: one + added.get(table, "") for table, one in selects.items()}, filters, people)
                 return asking(con)
         finally:
@@ -339,7 +340,7 @@ def over(
 
 def _load_parts(con: "DuckDBPyConnection", folder: Path, manifest: Manifest, tables: Sequence[str]) -> None:
     """Load tables into memory: the way to SQL without files, where no sealed copies can be had."""
-    for table in TABLES:
+    for table in ASKED:
         select = archive.source(folder if table in tables else {}, manifest, table)
         con.execute(f"CREATE TABLE source.loaded_{table} AS {select}")
 
@@ -362,7 +363,8 @@ def _load_logs(con: "DuckDBPyConnection", logs: Sequence[Path], luck: bool) -> d
         for table in TABLES:
             con.execute(f"CREATE TABLE source.added_{table} AS {fresh.select(table)}")
     newer = "WHERE game NOT IN (SELECT game FROM source.added_games)"
-    return {table: f" {newer} UNION ALL BY NAME SELECT * FROM source.added_{table}" for table in TABLES}
+    added = {table: f" {newer} UNION ALL BY NAME SELECT * FROM source.added_{table}" for table in TABLES}
+    return added | {"replays": f" {newer}"}
 
 
 def answer(done: "DuckDBPyConnection", most: int | None = None) -> Answer:

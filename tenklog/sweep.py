@@ -3,7 +3,7 @@
 Winners are compared with those of the recorded games; a value that contradicts the rest of the rules has no row.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 from msgspec import Struct
@@ -92,18 +92,13 @@ def sweep(
 
     Raises UsageError for no axis or more than two, and for a key that does not exist.
     """
-    if not 1 <= len(axes) <= 2 or len({axis.key for axis in axes}) < len(axes):
-        right = "one or two settings with a range, such as --set target=5000..10000:500"
-        raise UsageError(f"{len(axes) or 'no'} settings with a range", right)
     rows: list[SweepRow] = []
     left_out = []
-    for values in product(*(axis.values for axis in axes)):
-        named = {axis.key: value for axis, value in zip(axes, values, strict=True)}
-        texts = [*fixed, *(f"{key}={value}" for key, value in named.items())]
+    for named, texts in values(fixed, axes):
         try:
             found = [(log, _replayed(log, rules, texts, settle)) for log in logs]
         except UsageError as error:
-            if not _contradicts(logs, rules, texts):
+            if not contradicts(rules or logs[0].game.start.rules, texts):
                 raise
             left_out.append(f"{' '.join(texts[len(fixed) :])}: {error.what}")
             progress(len(logs))
@@ -115,6 +110,16 @@ def sweep(
     return Sweep("recorded" if rules is None else rules.name, settle, [axis.key for axis in axes], rows, left_out)
 
 
+def values(fixed: Sequence[str], axes: Sequence[Axis]) -> Iterator[tuple[dict[str, str], list[str]]]:
+    """Yield each value of one or two settings by its key, and with what is fixed as KEY=VALUE; raise UsageError."""
+    if not 1 <= len(axes) <= 2 or len({axis.key for axis in axes}) < len(axes):
+        right = "one or two settings with a range, such as --set target=5000..10000:500"
+        raise UsageError(f"{len(axes) or 'no'} settings with a range", right)
+    for chosen in product(*(axis.values for axis in axes)):
+        named = {axis.key: value for axis, value in zip(axes, chosen, strict=True)}
+        yield named, [*fixed, *(f"{key}={value}" for key, value in named.items())]
+
+
 def _replayed(log: Log, rules: Ruleset | None, texts: Sequence[str], settle: Settle) -> Replayed:
     position = log.game.position
     own = position.pending or position.rules
@@ -122,9 +127,8 @@ def _replayed(log: Log, rules: Ruleset | None, texts: Sequence[str], settle: Set
     return replay(log.game, log.events, rules, settle=settle, changes=changes, of=log.fingerprint)
 
 
-def _contradicts(logs: Sequence[Log], rules: Ruleset | None, texts: Sequence[str]) -> bool:
-    """Tell whether each change is sound, so that only together with the others they can't be played."""
-    base = rules or logs[0].game.start.rules
+def contradicts(base: Ruleset, texts: Sequence[str]) -> bool:
+    """Tell whether each change of a ruleset is sound, so that only together with the others they can't be played."""
     try:
         changes = parse_changes(texts, base)
     except TenklogError:

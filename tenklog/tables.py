@@ -168,6 +168,28 @@ TABLES: dict[str, tuple[Column, ...]] = {
     ),
 }  # fmt: skip
 
+# What bulk replays made of archived games; derived from the other tables, and no part of them.
+REPLAYS = (
+    Column("game", "VARCHAR", "the id of the game"),
+    Column("rules", "VARCHAR", "the ruleset that it was replayed under; recorded for its own"),
+    Column("changes", "VARCHAR", "what was changed in those rules, such as target=5000; null for nothing"),
+    Column("settle", "VARCHAR", "how guesses were settled: bank, void or stop"),
+    Column("keep_rule_changes", "BOOLEAN", "whether the rule changes of the log were kept"),
+    Column("status", "VARCHAR", "finished, abandoned, unfinished or stopped, under these rules"),
+    Column("winners", "VARCHAR[]", "who won under these rules; empty without a result"),
+    Column("leaders", "VARCHAR[]", "who led when the log ended, of an unfinished game"),
+    Column("totals", "BIGINT[]", "the totals at the end, in order of recorded seats; null for whoever could not join"),
+    Column("same_winner", "BOOLEAN", "whether the same seats won as in the recorded game; null unless both finished"),
+    Column("rounds", "INTEGER", "rounds begun under these rules"),
+    Column("turns", "INTEGER", "turns that ended under these rules"),
+    Column("guesses", "INTEGER", "turns of which nobody knows how they would have gone on"),
+    Column("same", "INTEGER", "recorded turns that changed the own total by the same"),
+    Column("rescored", "INTEGER", "recorded turns of the same decisions that changed it by something else"),
+    Column("settled", "INTEGER", "recorded turns that ended otherwise, guesses among them"),
+    Column("never_happened", "INTEGER", "recorded turns that have no place under these rules"),
+)
+ASKED = TABLES | {"replays": REPLAYS}  # the tables that reports and SQL see
+
 GAME_COLUMNS = tuple(column.name for column in OF_GAME)
 LISTED = ("seats", "turns", "rolls")  # whose rows of a game come as one object of lists
 

@@ -6,6 +6,7 @@ a turn brings to its seat and to the game is what `ending` says. Needs numpy.
 """
 
 from copy import copy
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -52,9 +53,10 @@ OTHER = Ending("other")
 
 
 class Symbols:
-    """The symbols met so far, numbered as they came; the bank is number 0."""
+    """The symbols met so far, numbered as they came; the bank is number 0. Threads may share them."""
 
     def __init__(self) -> None:
+        self._lock = Lock()
         self.known = [BANK]
         self._numbers = np.full(BANK + 1, -1, np.int32)
         self._numbers[BANK] = 0
@@ -65,9 +67,11 @@ class Symbols:
         if len(found) and found.min() < 0:
             seen = np.zeros(BANK + 1, bool)
             seen[symbols] = True
-            fresh = np.flatnonzero(seen & (self._numbers < 0))
-            self._numbers[fresh] = np.arange(len(self.known), len(self.known) + len(fresh), dtype=np.int32)
-            self.known += fresh.tolist()
+            with self._lock:
+                fresh = np.flatnonzero(seen & (self._numbers < 0))
+                count = len(self.known)
+                self.known += fresh.tolist()
+                self._numbers[fresh] = np.arange(count, count + len(fresh), dtype=np.int32)
             found = self._numbers[symbols]
         return found
 
@@ -80,15 +84,17 @@ class Transitions:
 
     The table has a row for each stand of a turn and a column for each symbol. A cell holds the points that are gained
     there (above the lowest 16 bits) and the stand after it, or how the turn ended; it is -1 until it is asked for.
+    Threads may share it.
     """
 
     def __init__(self, rules: Ruleset, settle: Settle, symbols: Symbols) -> None:
         self.symbols = symbols
         self.endings = [OTHER]
-        # With minimums of 0, what forbids to stop is about dice alone; with 1 it shows whether a minimum forbids it too.
+        # With minimums of 0, what forbids to stop is about dice alone; with 1 it shows whether a minimum does too.
         self._free, self._bound = (_Probe(_with_minimum(rules, points), settle) for points in (0, 1))
         self._stands = {Turn(0, rules.dice): 0}
         self._cells = np.full((8, 1024), -1, np.int64)
+        self._lock = Lock()
 
     def walk(self, symbols: Ints, first: Ints, rolls: Ints) -> tuple[Ints, Ints, Ints]:
         """Walk turns of which the rolls, as numbers of symbols, begin at `first`; those without rolls end as OTHER.
@@ -124,17 +130,20 @@ class Transitions:
 
     def _look(self, stand: Ints, symbol: Ints) -> tuple[Ints, Ints]:
         """Return the points gained and the stands after some symbols; one below 0 is -1 less the index of an ending."""
-        columns = self._cells.shape[1]
-        if len(self.symbols.known) > columns:
-            columns = 2 * len(self.symbols.known)
-            self._widen(self._cells.shape[0], columns)
-        key = stand * columns + symbol
-        found = self._cells.ravel()[key]
-        if len(found) and found.min() < 0:
-            for one in np.unique(key[found < 0]).tolist():
-                self._find(*divmod(one, columns))
-            found = self._cells.ravel()[key]
-        return found >> 16, (found & 0xFFFF) - 0x8000
+        while True:
+            cells = self._cells
+            columns = cells.shape[1]
+            if len(self.symbols.known) > columns:
+                with self._lock:
+                    self._widen(self._cells.shape[0], 2 * len(self.symbols.known))
+                continue
+            key = stand * columns + symbol
+            found = cells.ravel()[key]
+            if not len(found) or found.min() >= 0:
+                return found >> 16, (found & 0xFFFF) - 0x8000
+            with self._lock:
+                for one in np.unique(key[found < 0]).tolist():
+                    self._find(*divmod(one, columns))
 
     def _widen(self, rows: int, columns: int) -> None:
         wider = np.full((rows, columns), -1, np.int64)
@@ -143,6 +152,8 @@ class Transitions:
 
     def _find(self, stand: int, symbol: int) -> None:
         """Walk a symbol from a stand, and write down what becomes of the turn."""
+        if self._cells[stand, symbol] >= 0:
+            return  # another thread has found it
         turn, steps = list(self._stands)[stand], self._free.steps(self.symbols.known[symbol])
         found = self._free.walk(turn, steps)
         if isinstance(found, Turn):
@@ -179,7 +190,13 @@ class _Probe:
 
     def __init__(self, rules: Ruleset, settle: Settle) -> None:
         start = events.Start(
-            1, game="probe", version=events.VERSION, players=(_NOBODY,), rules=rules, origin="replay", of="1:" + "0" * 32
+            1,
+            game="probe",
+            version=events.VERSION,
+            players=(_NOBODY,),
+            rules=rules,
+            origin="replay",
+            of="1:" + "0" * 32,
         )
         self._at = opening(start.players, rules, replayed=True)
         self._game = Game(start, 1, self._at)
@@ -251,7 +268,9 @@ class Ends:
         for seat in states:
             at = replace(self._at, seats=(seat, self._at.seats[1]))
             minimum.append(state.terms(at, Turn(0, rules.dice)).minimum)
-            ends = [end_turn(at, Turn(0, rules.dice, rolls=rolls), outcome, posted) for outcome, posted, rolls in _KINDS]
+            ends = [
+                end_turn(at, Turn(0, rules.dice, rolls=rolls), outcome, posted) for outcome, posted, rolls in _KINDS
+            ]
             change.append([end.seats[0].total - posted for end, (_, posted, _) in zip(ends, _KINDS, strict=True)])
             now = [Seat("", opened=end.seats[0].opened, streak=end.seats[0].streak) for end in ends]
             if len(states) < MOST_STATES:

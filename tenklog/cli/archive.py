@@ -21,7 +21,7 @@ from tenklog.cli.common import (
 from tenklog.errors import Conflict, UsageError
 from tenklog.projections import row
 from tenklog.render import Format, Output
-from tenklog.tables import TABLES
+from tenklog.tables import ASKED
 
 if TYPE_CHECKING:
     from tenklog.staging import Outcome
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.argument("games", nargs=-1, metavar="[GAME]...")
 @game_option
 @archive_option(there=False)
-@click.option("--files", "table", type=click.Choice(tuple(TABLES)), help="Only list the live files of a table.")
+@click.option("--files", "table", type=click.Choice(tuple(ASKED)), help="Only list the live files of a table.")
 @click.option("--luck", is_flag=True, help="Work out luck and skill too, for `stats luck` and `stats skill`.")
 @click.option("--rebuild", is_flag=True, help="Begin the archive anew from the logs.")
 @click.option("--dry-run", is_flag=True, help="Say what would be archived, and write nothing.")

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -159,6 +160,30 @@ def archive_option(there: bool = True) -> Callable[[F], F]:
     )
 
 
+def archived_option(function: F) -> F:
+    """Add `--archive [DIR]` to a command on games, which makes it one on all archived ones; it gets `folder`."""
+    return click.option(
+        "--archive",
+        "folder",
+        metavar="[DIR]",
+        is_flag=False,
+        flag_value="",
+        help="All games of an archive (default: the home's), at once; needs tenklog[bulk].",
+    )(function)
+
+
+def archived(folder: str, games: tuple[str, ...], **others: bool) -> "Path":
+    """Return the folder of `--archive`; raise UsageError beside games and other options that are about games."""
+    from pathlib import Path
+
+    wrong = "a GAME" if games or typed("game") else next((f"--{name}" for name, given in others.items() if given), None)
+    if wrong is not None:
+        raise UsageError(f"--archive and {wrong}", "one of them")
+    if folder and not Path(folder).is_dir():
+        raise AccessError(f"there is no folder {folder}", "the folder of an archive")
+    return Path(folder) if folder else home().archive
+
+
 def record_options(function: F) -> F:
     """Add the options of every command that writes to a game."""
     for option in (
@@ -259,12 +284,21 @@ def remark(text: str) -> None:
 
 
 @contextmanager
-def progress_bar(length: int, label: str) -> Iterator[Callable[[int], object]]:
-    """Show on stderr how far something is, if somebody looks; yield what is told of each step."""
+def progress_bar(length: int, label: str, of: str = "") -> Iterator[Callable[[int], object]]:
+    """Show on stderr how far something is and how long it still takes, if somebody looks; yield what is told of steps.
+
+    With `of`, such as games, it says too how many of them are done in a second.
+    """
     if length < 2 or click.get_current_context().obj["quiet"] or sys.stderr is None or not sys.stderr.isatty():
         yield lambda count: None
         return
-    with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
+
+    def rate(_: object) -> str:
+        return f"{bar.pos / max(0.001, monotonic() - began):,.0f} {of} a second" if of and bar.pos else ""
+
+    began = monotonic()
+    bar = click.progressbar(length=length, label=label, file=sys.stderr, item_show_func=rate)
+    with bar:
         yield bar.update
 
 

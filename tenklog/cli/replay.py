@@ -1,12 +1,25 @@
 """Replay: this module has the command that plays the same dice under other rules."""
 
+import os
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from tenklog.cli.common import command, emit, game_option, load, output_options, progress_bar, remark, ruleset
+from tenklog.archive import read_manifest
+from tenklog.cli.common import (
+    archived,
+    archived_option,
+    command,
+    emit,
+    game_option,
+    load,
+    output_options,
+    progress_bar,
+    remark,
+    ruleset,
+)
 from tenklog.errors import TenklogError, UsageError
 from tenklog.home import check_id
 from tenklog.render import Format, Output, render, visible
@@ -15,6 +28,7 @@ from tenklog.rules import plain
 if TYPE_CHECKING:
     from tenklog.compare import Comparison, GameReplays
     from tenklog.replayer import Divergence, Replayed, Settle
+    from tenklog.replays import Asked, Done
     from tenklog.rules import Ruleset
     from tenklog.store import Log
 
@@ -41,6 +55,7 @@ COLUMNS = (
 @click.option("--keep-rule-changes", is_flag=True, help="Keep the rule changes of the log, on top of the ruleset.")
 @click.option("--write", metavar="FILE|DIR", help="Write the replayed logs: a .jsonl file, or a folder for several.")
 @click.option("--dry-run", is_flag=True, help="With --write: write nothing, name the files.")
+@archived_option
 @output_options
 def replay(
     games: tuple[str, ...],
@@ -53,14 +68,17 @@ def replay(
     keep_rule_changes: bool,
     write: str | None,
     dry_run: bool,
+    folder: str | None,
     form: Format,
 ) -> None:
     """Play the dice of games under other rules, and say where the two part.
 
-    Several rulesets stand side by side; several games are summed up.
+    Several rulesets stand side by side; several games are summed up. Of an archive, what becomes of each game is kept
+    there as the table `replays`, for `query`.
     """
     from tenklog.compare import compare
     from tenklog.replayer import replay as play_again
+    from tenklog.replays import Asked
     from tenklog.rules import parse_changes
 
     if dry_run and write is None:
@@ -70,6 +88,10 @@ def replay(
     asked: list[tuple[str, Ruleset | None]] = [
         (name, None if name == "recorded" else ruleset(name, sets)) for name in names or ("recorded",)
     ]
+    if folder is not None:
+        place = archived(folder, games, write=write is not None, **{"settle sample": settle == "sample"})
+        _archive(place, [Asked(name, rules, sets, settle, keep_rule_changes) for name, rules in asked], form)
+        return
     found: list[tuple[Log, list[Replayed]]] = []
     steps = len(games or (game,)) * len(asked) * samples if settle == "sample" else 0
     with progress_bar(steps, "Playing on") as progress:
@@ -120,6 +142,7 @@ def replay(
 )
 @click.option("--settle", type=click.Choice(["bank", "void"]), default="bank", help="How a guess is settled.")
 @click.option("--chart", is_flag=True, help="Draw how often the winner changes (needs tenklog[chart]).")
+@archived_option
 @output_options
 def sweep(
     games: tuple[str, ...],
@@ -128,6 +151,7 @@ def sweep(
     sets: tuple[str, ...],
     settle: "Settle",
     chart: bool,
+    folder: str | None,
     form: Format,
 ) -> None:
     """Replay games along one or two settings: how often another one wins, how long games are, what turns become."""
@@ -140,10 +164,20 @@ def sweep(
     if len(ranges) > 2:
         raise UsageError(f"{len(ranges)} settings with a range", "one or two")
     rules = None if name in (None, "recorded") else ruleset(name or "")
-    logs = [load(one) for one in games or (game,)]
-    steps = len(logs) * prod(len(axis.values) for axis in ranges)
-    with progress_bar(steps, "Replaying") as progress:
-        found = sweeping.sweep(logs, rules, fixed, ranges, settle, progress)
+    count = prod(len(axis.values) for axis in ranges)
+    if folder is not None:
+        from tenklog import replays
+
+        place = archived(folder, games)
+        with progress_bar(read_manifest(place).games * count, "Replaying", "games") as progress:
+            found, done = replays.sweep_archive(
+                place, rules, fixed, ranges, settle, processes=os.cpu_count() or 1, progress=progress
+            )
+        remark(_done(done))
+    else:
+        logs = [load(one) for one in games or (game,)]
+        with progress_bar(len(logs) * count, "Replaying") as progress:
+            found = sweeping.sweep(logs, rules, fixed, ranges, settle, progress)
     for one in found.left_out:
         remark(f"left out: {one}")
     if chart and form == "table":
@@ -155,6 +189,29 @@ def sweep(
     rows = [{**one.values, **row(one)} for one in found.rows]
     units = {"changed": "share", "rounds": "mean", "turns": "mean"}
     emit(Output(found, columns, rows, units=units, heads="stacked"), form)
+
+
+def _archive(folder: Path, asked: "list[Asked]", form: Format) -> None:
+    """Replay an archive, and print what that shows together."""
+    from tenklog import replays
+    from tenklog.projections import row
+
+    with progress_bar(read_manifest(folder).games * len(asked), "Replaying", "games") as progress:
+        done = replays.replay_archive(folder, asked, processes=os.cpu_count() or 1, progress=progress)
+    document = replays.ArchiveReplay(asked[0].settle, replays.totals(folder, asked), done)
+    columns = (*replays.Total.__struct_fields__[:1], *replays.Total.__struct_fields__[2:])
+    rows = [row(one) for one in document.totals]
+    units = {"changed": "share", "rounds": "mean", "turns": "mean"}
+    remark(_done(done))
+    emit(Output(document, columns, rows, units=units, heads="stacked"), form)
+    if any(one.stopped for one in document.totals):
+        click.get_current_context().exit(1)
+
+
+def _done(done: "Done") -> str:
+    """Say what of it was there already, and how many turns were looked up."""
+    parts = f"{done.made} parts replayed, {done.there} there already"
+    return f"{parts}; {done.looked_up / done.turns:.1%} of the turns looked up" if done.turns else parts
 
 
 def _new_name(write: str | None, log: "Log", rules: str, games: int, rulesets: int) -> str | None:

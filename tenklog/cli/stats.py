@@ -12,7 +12,7 @@ from tenklog.cli.common import F, archive_option, command, emit, find, home, new
 from tenklog.errors import TenklogError, UsageError
 from tenklog.render import Format, Output, cell, grid, listing
 from tenklog.stats import DICE_SETS, ORIGINS, PLAYED, Answer, Filters, Report, moment
-from tenklog.tables import TABLES
+from tenklog.tables import ASKED
 
 MOST_SQL = 1 << 20  # bytes
 
@@ -243,7 +243,7 @@ def query(
     folder: Path,
     form: Format,
 ) -> None:
-    """Ask the archive in SQL: one SELECT over games, seats, turns, rolls, events and dice_sets.
+    """Ask the archive in SQL: one SELECT over games, seats, turns, rolls, events, replays and dice_sets.
 
     DuckDB runs it over copies in memory: nothing is ever changed, and no file or network can be reached. All games
     count, unless a filter is given.
@@ -301,7 +301,7 @@ def _target(output: str | None) -> Path | None:
 
 
 def _described(schema: str | None) -> Output:
-    known = {**TABLES, "dice_sets": DICE_SETS}
+    known = {**ASKED, "dice_sets": DICE_SETS}
     if schema is None:
         rows: list[dict[str, object]] = [{"table": name, "columns": len(columns)} for name, columns in known.items()]
         return Output(rows, ("table", "columns"), rows)

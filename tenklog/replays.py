@@ -1,0 +1,355 @@
+"""Replays: this module replays a whole archive, and keeps what that gave in the archive itself, as the table `replays`.
+
+Each part of the archive gets a file for each ruleset asked for, staged, synced and then listed in the manifest. It
+stands for that very part, ruleset and tenklog: a run that was killed goes on where it was, and what was made of a part
+that is live no more is live no more either. Needs numpy.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, json
+from msgspec.structs import astuple
+
+from tenklog import archive, files, reading
+from tenklog.archive import File, Manifest, Part, Replays
+from tenklog.archiving import Writer
+from tenklog.errors import TenklogError, UsageError
+from tenklog.events import digest
+from tenklog.rules import Ruleset, change, parse_changes, shown
+from tenklog.staging import in_processes, in_threads, write_part
+from tenklog.sweep import Axis, Sweep, SweepRow, contradicts, values
+from tenklog.tables import REPLAYS, TABLES, quoted
+from tenklog.walk import Settle
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from tenklog.bulk import Known, Row
+
+COMMIT = 0.5  # seconds between two commits
+FEW = 100  # games of a part that a thread replays plainly; more of them are work for a process
+
+
+class Asked(Struct, frozen=True):
+    """What games are replayed under: a ruleset with its name, or their own (None), and what was changed as typed.
+
+    A ruleset has its changes already; games' own rules are still to be changed.
+    """
+
+    name: str
+    rules: Ruleset | None
+    changes: tuple[str, ...] = ()
+    settle: Settle = "bank"
+    keep_rule_changes: bool = False
+
+    @property
+    def key(self) -> str:
+        """Return what stands for all of it."""
+        return digest(json.encode(self))
+
+    @property
+    def typed(self) -> tuple[str, ...]:
+        """Return the changes that are still to be made."""
+        return self.changes if self.rules is None else ()
+
+
+class Made(Struct, frozen=True):
+    """What was made of a part under a ruleset: its staged file, and of its turns how many were looked up."""
+
+    of: str
+    asked: str
+    file: File
+    turns: int
+    looked_up: int
+
+
+class Done(Struct, frozen=True):
+    """What a run did. A part is one of the archive under one ruleset: how many were made, how many there already.
+
+    Of those that were made: the games, the recorded turns, and how many of these were looked up, not walked.
+    """
+
+    made: int
+    there: int
+    games: int
+    turns: int
+    looked_up: int
+
+
+def replay_archive(
+    folder: Path,
+    asked: Sequence[Asked],
+    *,
+    timeout: float = 10.0,
+    processes: int = 1,
+    progress: Callable[[int], object] = lambda count: None,
+) -> Done:
+    """Replay each archived game under each of some rulesets, as far as that is not done already.
+
+    `progress` is told of games, once for each ruleset. Raise UsageError for rules that contradict themselves, Busy when
+    somebody else writes to the archive, DataError when it is damaged.
+    """
+    folder = Path(os.path.abspath(folder))
+    with files.Lock(folder / archive.MANIFEST, timeout):
+        writer = Writer(folder)
+        there = {(one.of, one.asked) for one in writer.manifest.replays if one.code == archive.code()}
+        todo = [(part, [one for one in asked if (part.key, one.key) not in there]) for part in writer.manifest.parts]
+        whole = sum(part.games for part in writer.manifest.parts) * len(asked)
+        progress(whole - sum(part.games * len(missing) for part, missing in todo))
+        made: list[Made] = []
+        fresh: list[Made] = []
+        began = monotonic()
+        try:
+            for one in _all(folder, [(part, missing) for part, missing in todo if missing], processes, progress):
+                made.append(one)
+                fresh.append(one)
+                if monotonic() - began > COMMIT:
+                    _commit(writer, fresh)
+                    began = monotonic()
+            _commit(writer, fresh)
+            writer.sweep()
+        except BaseException:
+            with suppress(OSError, TenklogError):
+                _commit(writer, fresh)
+                writer.clear()
+            raise
+    count = {part.key: part.games for part, _ in todo}
+    return Done(
+        len(made), len(todo) * len(asked) - len(made), sum(count[one.of] for one in made),
+        sum(one.turns for one in made), sum(one.looked_up for one in made),
+    )  # fmt: skip
+
+
+def _commit(writer: Writer, fresh: list[Made]) -> None:
+    """List what was staged."""
+    if fresh:
+        writer.add_replays([Replays(one.of, one.asked, archive.code(), one.file) for one in fresh])
+        fresh.clear()
+
+
+def _all(
+    folder: Path, todo: Sequence[tuple[Part, list[Asked]]], processes: int, progress: Callable[[int], object]
+) -> Iterator[Made]:
+    """Replay parts on all cores: in threads what can be looked up, and then what needs many walks in processes."""
+    try:
+        from tenklog.bulk import Known
+    except ImportError:
+        raise UsageError("replaying an archive needs numpy", "pip install 'tenklog[bulk]'") from None
+    known = Known()
+    walks: list[tuple[Part, Asked]] = []
+    for (part, _), found in in_threads(partial(_replay, folder, known, FEW), todo, processes):
+        for one in found:
+            if isinstance(one, Made):
+                progress(part.games)
+                yield one
+            else:
+                walks.append((part, one))
+    games = {part.key: part.games for part, _ in walks}
+    for one in in_processes(partial(_walk, folder), walks, processes, folder):
+        progress(games[one.of])
+        yield one
+
+
+def _walk(folder: Path, one: tuple[Part, Asked]) -> Made:
+    from tenklog.bulk import Known
+
+    part, asked = one
+    (made,) = _replay(folder, Known(), part.games, (part, [asked]))
+    assert isinstance(made, Made)
+    return made
+
+
+# -- a part -----------------------------------------------------------------------------------------------------------
+
+
+def _replay(folder: Path, known: "Known", most: int, one: tuple[Part, list[Asked]]) -> list[Made | Asked]:
+    """Replay the games of a part under some rulesets, one after another.
+
+    A ruleset under which more than `most` games would have to be walked is returned as it is.
+    """
+    from tenklog.bulk import looked_up, read
+
+    part, asked = one
+    con = archive.connect(1)
+    try:
+        sources = {table: archive.source(folder, Manifest(1, (part,)), table) for table in TABLES}
+        recorded = read(con, sources, known.symbols)
+        turns = sum(game.turns for game in recorded.games)
+        found: list[Made | Asked] = []
+        for rules in asked:
+            groups = _groups(con, sources, rules)
+            columns, left = looked_up(recorded, groups, rules.settle, known)
+            if len(left) > most:
+                found.append(rules)
+                continue
+            walked = sum(recorded.games[number].turns for number in left)
+            for row in _walked(folder, part, [recorded.games[number].game for number in left], rules):
+                for column, value in zip(columns.values(), astuple(row), strict=True):
+                    column.append(value)
+            target = folder / f"_{os.getpid()}-{part.key[:16]}{rules.key[:16]}-replays.parquet"
+            found.append(Made(part.key, rules.key, _write(con, target, columns, rules), turns, turns - walked))
+        return found
+    finally:
+        con.close()
+
+
+def _groups(con: "DuckDBPyConnection", sources: dict[str, str], asked: Asked) -> dict[str, Ruleset] | Ruleset:
+    """Return the rules that all games are replayed under, or those of the games by the hash of their own rules."""
+    if asked.rules is not None:
+        return asked.rules
+    found = {}
+    for rules_hash, text in con.execute(
+        f"SELECT rules_hash, any_value(ruleset) FROM ({sources['games']}) GROUP BY 1"
+    ).fetchall():
+        own = json.decode(text, type=Ruleset)
+        found[rules_hash] = change(own, parse_changes(asked.typed, own))
+    return found
+
+
+def _walked(folder: Path, part: Part, games: Sequence[str], asked: Asked) -> Iterator["Row"]:
+    """Yield the rows of games, each replayed by itself."""
+    from tenklog.bulk import plainly
+
+    for first in range(0, len(games), FEW):
+        for game, data in archive.logs(folder, Manifest(1, (part,)), list(games[first : first + FEW])):
+            try:
+                yield plainly(
+                    reading.parse(data, game), asked.rules, asked.settle, asked.keep_rule_changes, asked.typed
+                )
+            except TenklogError as error:
+                raise error.at(game) from None
+
+
+def _write(con: "DuckDBPyConnection", target: Path, columns: dict[str, list[Any]], asked: Asked) -> File:
+    """Write rows to a staged file."""
+    of_row = {column.name: column.type for column in REPLAYS if column.name in columns}
+    given: dict[str, object] = {
+        "rules": asked.name, "changes": " ".join(asked.changes) or None, "settle": asked.settle,
+        "keep_rule_changes": asked.keep_rule_changes,
+    }  # fmt: skip
+    chosen = ", ".join(
+        f"unnest(rows.{column.name})" if column.name in of_row else f"${column.name}::{column.type}"
+        for column in REPLAYS
+    )
+    names = ", ".join(column.name for column in REPLAYS)
+    shape = json.encode({name: [kind] if not kind.endswith("[]") else [[kind[:-2]]] for name, kind in of_row.items()})
+    select = f"SELECT * FROM (SELECT {chosen} FROM (SELECT from_json($rows::JSON, $shape) AS rows)) AS t({names})"
+    return write_part(con, select, target, given | {"rows": json.encode(columns).decode(), "shape": shape.decode()})
+
+
+# -- what they show together ------------------------------------------------------------------------------------------
+
+
+class Total(Struct, frozen=True):
+    """One ruleset over all games of an archive: how often the same or others win; undecided is where not both are
+    finished. `changed` is the share of other winners among the decided; `rounds` and `turns` are means of a replayed
+    game. The last four add up to all recorded turns.
+    """  # noqa: D205
+
+    rules: str
+    changes: tuple[str, ...]
+    games: int
+    same_winner: int
+    other_winner: int
+    undecided: int
+    stopped: int
+    changed: float | None
+    rounds: float
+    turns: float
+    guesses: int
+    same: int
+    rescored: int
+    settled: int
+    never_happened: int
+
+
+class ArchiveReplay(Struct, frozen=True):
+    """All games of an archive under some rulesets, in the order asked, and what of that this run did."""
+
+    settle: Settle
+    totals: list[Total]
+    done: Done
+
+
+def totals(folder: Path, asked: Sequence[Asked]) -> list[Total]:
+    """Sum up what an archive keeps of replays under some rulesets."""
+    return archive.consult(folder, ("replays",), lambda manifest: [_total(folder, manifest, one) for one in asked])
+
+
+def _total(folder: Path, manifest: Manifest, asked: Asked) -> Total:
+    files_ = [one.file for one in manifest.replays if one.asked == asked.key and one.code == archive.code()]
+    if not files_:
+        return Total(asked.name, asked.changes, 0, 0, 0, 0, 0, None, 0.0, 0.0, 0, 0, 0, 0, 0)
+    con = archive.connect()
+    try:
+        paths = ", ".join(quoted(folder / file.name) for file in files_)
+        sums = ", ".join(
+            f"sum({name})::BIGINT" for name in ("guesses", "same", "rescored", "settled", "never_happened")
+        )
+        games, same, other, stopped, rounds, turns, *counts = con.execute(
+            "SELECT count(*), count(*) FILTER (same_winner), count(*) FILTER (NOT same_winner), "
+            f"count(*) FILTER (status = 'stopped'), avg(rounds), avg(turns), {sums} FROM read_parquet([{paths}])"
+        ).fetchall()[0]
+    finally:
+        con.close()
+    changed = other / (same + other) if same + other else None
+    return Total(
+        asked.name, asked.changes, games, same, other, games - same - other, stopped, changed, rounds, turns, *counts
+    )  # fmt: skip
+
+
+def sweep_archive(
+    folder: Path,
+    rules: Ruleset | None,
+    fixed: Sequence[str],
+    axes: Sequence[Axis],
+    settle: Settle = "bank",
+    **options: Any,
+) -> tuple[Sweep, Done]:
+    """Replay an archive with each value of one or two settings, as `sweep` does logs (options as for the archive)."""
+    own = archive.consult(folder, ("games",), _rulesets(folder)) if rules is None else [rules]
+    if not own:
+        raise UsageError("the archive is empty", "games in it, with `tenklog archive`")
+    asked: dict[str, tuple[dict[str, str], Asked]] = {}
+    left_out = []
+    for named, texts in values(fixed, axes):
+        try:
+            changed = [change(one, parse_changes(texts, one)) for one in own]
+        except UsageError as error:
+            if not contradicts(own[0], texts):
+                raise
+            left_out.append(f"{' '.join(texts[len(fixed) :])}: {error.what}")
+            continue
+        name = "recorded" if rules is None else rules.name
+        one = Asked(name, None if rules is None else changed[0], tuple(texts), settle)
+        asked[one.key] = ({key: shown(value) for key, value in named.items()}, one)
+    if not asked:
+        raise UsageError(f"no value can be played: {left_out[0]}", "another range")
+    done = replay_archive(folder, [one for _, one in asked.values()], **options)
+    found = totals(folder, [one for _, one in asked.values()])
+    rows = [
+        SweepRow(named, *(getattr(total, key) for key in SweepRow.__struct_fields__[1:]))
+        for (named, _), total in zip(asked.values(), found, strict=True)
+    ]
+    return Sweep("recorded" if rules is None else rules.name, settle, [axis.key for axis in axes], rows, left_out), done
+
+
+def _rulesets(folder: Path) -> Callable[[Manifest], list[Ruleset]]:
+    """Return the question by which rulesets the archived games were played."""
+
+    def question(manifest: Manifest) -> list[Ruleset]:
+        con = archive.connect()
+        try:
+            games = archive.source(folder, manifest, "games")
+            found = con.execute(f"SELECT any_value(ruleset) FROM ({games}) GROUP BY rules_hash ORDER BY 1").fetchall()
+            return [json.decode(text, type=Ruleset) for (text,) in found]
+        finally:
+            con.close()
+
+    return question
