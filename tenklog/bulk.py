@@ -2,28 +2,47 @@
 
 Of the games that nothing unusual happened in, turns are looked up in tables of transitions, all of them together, and
 only what they bring to the totals is worked out round by round. Every other game, and each that meets here what the
-tables leave out, is replayed plainly. Needs numpy.
+tables leave out, is replayed plainly. Needs numpy and pyarrow.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from itertools import islice
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct, json
+from msgspec.structs import astuple
 
 from tenklog.compare import compare
 from tenklog.events import MOST_PLAYERS
 from tenklog.reading import Log
 from tenklog.replayer import Status, replay
 from tenklog.rules import Ruleset, parse_changes
-from tenklog.transitions import BUST, FIRST_BUST, POSTS, WIDTH, WON, ZERO, Ending, Ends, Ints, Symbols, Transitions
+from tenklog.transitions import (
+    ASKS,
+    BUST,
+    FIRST_BUST,
+    GUESS,
+    POSTS,
+    SETTLED,
+    UNKNOWN,
+    WIDTH,
+    WON,
+    ZERO,
+    Ends,
+    Ints,
+    Symbols,
+    Transitions,
+)
 from tenklog.walk import Settle
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+COMPILED = find_spec("numba") is not None
 MOST_RULES = 64  # that are remembered at once
 MOST_ROUNDS = 250  # of games whose turns are looked up; the longest sets the size of what is worked out
 PLAIN = ["start", "roll", "keep", "bank", "bust", "note", "expect", "undo"]
@@ -50,17 +69,16 @@ class Row(Struct, frozen=True):
 # -- what was recorded ------------------------------------------------------------------------------------------------
 
 
-class Told(Struct, frozen=True):
-    """What the archive says of a game as a whole; `usual` says that it is finished and no replay."""
+class Games(Struct, frozen=True):
+    """What the archive says of games as wholes, in lists of equal length; `usual` are finished and no replays."""
 
-    game: str
-    players: list[str]
-    winners: list[str]
-    rules_hash: str
-    turns: int
-    events: int
-    usual: bool
-    key: int  # of its rows
+    game: list[str]
+    players: list[list[str]]
+    winners: list[list[str]]
+    rules_hash: list[str]
+    turns: list[int]
+    events: list[int]
+    usual: list[bool]
 
 
 class Recorded(Struct, frozen=True):
@@ -70,7 +88,7 @@ class Recorded(Struct, frozen=True):
     what it changed the total, its rolls, and where their symbols (as numbers) begin.
     """
 
-    games: list[Told]
+    games: Games
     plain: Ints
     seats: Ints
     turns: Ints
@@ -81,45 +99,65 @@ class Recorded(Struct, frozen=True):
     symbols: Ints
 
 
-# One value instead of many wherever that is possible, for each costs as much as to read it.
-_KEY = "(hash(game) >> 33)::BIGINT"
-_GAMES = f"""SELECT coalesce(to_json(list({{{{'game': game, 'players': players, 'winners': coalesce(winners, []),
-'rules_hash': rules_hash, 'turns': turns, 'events': events, 'usual': status = 'finished' AND origin <> 'replay',
-'key': {_KEY}}}}})), '[]') FROM ({{games}})"""
-_TURNS = f"""SELECT turn, seat, coalesce(rolls, 0)::INTEGER AS rolls, change, {_KEY} AS key,
-CASE outcome WHEN 'banked' THEN 1 WHEN 'scoreless' THEN 1 WHEN 'bust' THEN 2 WHEN 'wiped-out' THEN 2 WHEN 'won' THEN 3
-ELSE 0 END::UTINYINT AS how FROM ({{turns}}) WHERE turn IS NOT NULL"""
-_ROLLS = f"""SELECT ({_KEY} << 32) + (roll_set::INTEGER * {WIDTH} + coalesce(kept_set + 1, 0)) * 2 + (roll = 1)::INTEGER
-AS roll FROM ({{rolls}}) WHERE turn IS NOT NULL"""
+_GAMES = """SELECT to_json({{'game': list(game), 'players': list(players), 'winners': list(coalesce(winners, [])),
+'rules_hash': list(rules_hash), 'turns': list(turns), 'events': list(events),
+'usual': list(status = 'finished' AND origin <> 'replay')}}) FROM ({games})"""
 _UNUSUAL = "SELECT DISTINCT game FROM ({events}) WHERE game IN (SELECT unnest($games)) AND type NOT IN $plain"
-_told = json.Decoder(list[Told]).decode
+_told = json.Decoder(Games).decode
+# What an outcome is to those who look turns up; any other is unusual.
+BANKED, LOST_ALL, WON_ALL = 1, 2, 3
+_HOW = {"banked": BANKED, "scoreless": BANKED, "bust": LOST_ALL, "wiped-out": LOST_ALL, "won": WON_ALL}
 
 
-def read(con: "DuckDBPyConnection", sources: dict[str, str], symbols: Symbols) -> Recorded:
-    """Read archived games; `sources` has the SQL of the tables, whose rows lie game after game as they were written."""
+def _columns(path: Path, words: tuple[str, ...], numbers: tuple[str, ...]) -> tuple[list[Any], list[Ints]]:
+    """Read columns of a Parquet file, without rows of no turn: texts as dictionaries, numbers with -1 for null."""
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
 
-    def arrays(sql: str) -> dict[str, Ints]:
-        return con.execute(sql.format(**sources)).fetchnumpy()
+    table = pq.read_table(path, columns=[*words, *numbers], read_dictionary=[*words], use_threads=False)
+    if table["turn"].null_count:
+        table = table.filter(pc.is_valid(table["turn"]))
+    texts = [table[name].combine_chunks() for name in words]
+    values = (pc.fill_null(one, -1) if one.null_count else one for one in map(table.column, numbers))
+    return texts, [one.to_numpy() for one in values]
 
+
+def read(
+    con: "DuckDBPyConnection", sources: Mapping[str, str], paths: Mapping[str, Path], symbols: Symbols
+) -> Recorded:
+    """Read the games of a part, whose rows lie game after game as they were written.
+
+    The tables are `sources` for SQL and `paths` for what reads columns faster than a query gives them.
+    """
     games = _told(con.execute(_GAMES.format(**sources)).fetchall()[0][0])
-    seats, count, lines, key = (
-        np.array([one(game) for game in games], np.int64)
-        for one in (lambda game: len(game.players), lambda game: game.turns, lambda game: game.events,
-                    lambda game: game.key)
-    )  # fmt: skip
+    seats, count, lines = (
+        np.array(one, np.int64) for one in (list(map(len, games.players)), games.turns, games.events)
+    )
     end = np.cumsum(count)
     begin = end - count
-    turns, thrown = arrays(_TURNS), arrays(_ROLLS)["roll"]
-    rolls, how, key = turns["rolls"].astype(np.int64), turns["how"], np.repeat(key, count)
-    first = np.cumsum(rolls) - rolls
-    if not (  # tables are joined by the order of their rows, so that order is looked at
-        np.array_equal(turns["key"], key)
-        and np.array_equal(thrown >> 32, np.repeat(key, rolls))
-        and np.array_equal(np.flatnonzero(thrown & 1), first[rolls > 0])
-    ):
+    (game, outcome), (turn, seat, rolls, change) = _columns(
+        paths["turns"], ("game", "outcome"), ("turn", "seat", "rolls", "change")
+    )
+    (game_of_roll,), (_, rolled, kept) = _columns(paths["rolls"], ("game",), ("turn", "roll_set", "kept_set"))
+    rolls = np.maximum(rolls, 0).astype(np.int64)
+    number = np.repeat(np.arange(len(count)), count)
+    # Tables are joined by the order of their rows, so that order is looked at.
+    if not (_in_order(game, games.game, number) and _in_order(game_of_roll, games.game, np.repeat(number, rolls))):
         none = np.zeros(0, np.int64)
-        return Recorded(games, np.zeros(len(games), bool), seats, count * 0, count * 0, none, none, none, none)
-    symbol = (thrown & 0xFFFFFFFF) >> 1
+        return Recorded(games, np.zeros(len(count), bool), seats, count * 0, count * 0, none, none, none, none)
+    how = np.array([_HOW.get(word, 0) for word in outcome.dictionary.to_pylist()] or [0], np.int8)
+    how = how[outcome.indices.to_numpy()]
+    first = np.cumsum(rolls) - rolls
+    symbol = rolled.astype(np.int32) * WIDTH + (kept + 1)
+    place = np.arange(len(how), dtype=np.int32) - np.repeat(begin.astype(np.int32), count)
+    usual = (rolls > 0) & (how > 0) & (turn == place + 1)
+    usual &= seat == place % np.repeat(np.maximum(seats, 1).astype(np.int32), count) + 1
+    # Nothing is kept of the last roll of a lost turn alone, unless throws may be blank or a last die thrown again.
+    lost = np.zeros(len(symbol), bool)
+    lost[(first + rolls - 1)[usual & (how >= LOST_ALL)]] = True
+    odd = np.flatnonzero(lost != (kept < 0))
+    usual[np.searchsorted(first, odd, "right") - 1] = False
+    symbol[(first + rolls - 1)[usual & (how == WON_ALL)]] += WON
 
     def of_game(each: Ints) -> Ints:
         """Sum up for each game what its turns have."""
@@ -127,29 +165,21 @@ def read(con: "DuckDBPyConnection", sources: dict[str, str], symbols: Symbols) -
         summed: Ints = total[end] - total[begin]
         return summed
 
-    place = np.arange(len(how)) - np.repeat(begin, count)
-    lost = symbol % WIDTH == 0  # nothing was kept of it
-    kept = np.concatenate([[0], np.cumsum(~lost)])
-    kept = kept[first + rolls] - kept[first]
-    usual = (
-        (rolls > 0)
-        & (how > 0)
-        & (turns["turn"] == place + 1)
-        & (turns["seat"] == place % np.repeat(np.maximum(seats, 1), count) + 1)
-        & (kept == rolls - (how > 1))  # no blank throw, and no last die that was thrown again
-    )
-    last = (first + rolls - 1)[usual]
-    usual[usual] = lost[last] == (how[usual] > 1)
-    symbol[(first + rolls - 1)[usual & (how == 3)]] += WON
-    plain = (count > 0) & (of_game(usual) == count) & (count <= MOST_ROUNDS * seats)
-    plain &= np.array([game.usual for game in games], bool)
-    said = plain & (1 + of_game(rolls + kept + (how < 3)) != lines)  # more than the moves of the turns
+    plain = (count > 0) & (of_game(usual) == count) & (count <= MOST_ROUNDS * seats) & np.array(games.usual, bool)
+    said = plain & (1 + of_game(2 * rolls - (how > BANKED) + (how < WON_ALL)) != lines)  # more than the turns' moves
     if said.any():
-        given = {"games": [games[number].game for number in np.flatnonzero(said)], "plain": PLAIN}
+        given = {"games": [games.game[one] for one in np.flatnonzero(said)], "plain": PLAIN}
         unusual = {row[0] for row in con.execute(_UNUSUAL.format(**sources), given).fetchall()}
-        plain &= np.array([game.game not in unusual for game in games], bool)
-    change = np.asarray(turns["change"], np.int64)
+        plain &= np.array([one not in unusual for one in games.game], bool)
+    change = change.astype(np.int64)
     return Recorded(games, plain, seats, count, begin, change, rolls, first, symbols.number(symbol))
+
+
+def _in_order(column: Any, games: list[str], numbers: Ints) -> bool:
+    """Tell whether a column of games names those of the numbers, one row after another."""
+    known = {game: number for number, game in enumerate(games)}
+    words = np.array([known.get(word, -1) for word in column.dictionary.to_pylist()] or [-1], np.int64)
+    return np.array_equal(words[column.indices.to_numpy()], numbers)
 
 
 # -- what becomes of it -----------------------------------------------------------------------------------------------
@@ -162,14 +192,10 @@ class Rules:
         self.rules = rules
         self.turns = Transitions(rules, settle, symbols)
         self.ends = Ends(rules)
-        self._last = np.zeros((MOST_PLAYERS + 1, MOST_PLAYERS), np.int64)
+        # How many turns follow the one that is the first to reach the target, by the number of seats and the seat.
+        self.last = np.zeros((MOST_PLAYERS + 1, MOST_PLAYERS), np.int64)
         for seats in range(1, MOST_PLAYERS + 1) if self.simple else ():
-            self._last[seats, :seats] = self.ends.last_turns(seats)
-
-    def last_turns(self, seats: Ints, seat: Ints) -> Ints:
-        """Return how many turns follow the one that is the first to reach the target, at tables of so many seats."""
-        following: Ints = self._last[seats, seat]
-        return following
+            self.last[seats, :seats] = self.ends.last_turns(seats)
 
     @property
     def simple(self) -> bool:
@@ -184,8 +210,20 @@ class Rules:
         )
 
 
-def fast(recorded: Recorded, chosen: Ints, found: Rules) -> tuple[Ints, dict[str, list[Any]]]:
-    """Replay chosen plain games together; return which of them could be looked up, and the columns of their rows."""
+class Played(Struct, frozen=True):
+    """What became of games: by game, and by lane, a seat of a game."""
+
+    turns: Ints  # that happened here
+    finished: Ints
+    same: Ints
+    settled: Ints
+    guesses: Ints
+    unknown: Ints  # whether the tables left anything out
+    totals: Ints
+
+
+def together(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
+    """Replay chosen plain games round by round."""
     seats, counts, begin = recorded.seats[chosen], recorded.turns[chosen], recorded.begin[chosen]
     lanes = int(seats.sum())
     lane = np.cumsum(seats) - seats  # of each game's first seat
@@ -202,7 +240,7 @@ def fast(recorded: Recorded, chosen: Ints, found: Rules) -> tuple[Ints, dict[str
         return whole.reshape(rounds, lanes)
 
     ending, points, taken = found.turns.walk(recorded.symbols, recorded.first[turn], recorded.rolls[turn])
-    kinds, flags = (np.array(one, np.int8) for one in zip(*map(_of_ending, found.turns.endings), strict=True))
+    kinds, flags = found.turns.meanings()
     kind = kinds[ending]
     kind[(kind == BUST) & (taken == 1)] = FIRST_BUST
     kind, points, flag = laid_out(kind), laid_out(points), laid_out(flags[ending])
@@ -214,7 +252,7 @@ def fast(recorded: Recorded, chosen: Ints, found: Rules) -> tuple[Ints, dict[str
         posted = np.where(banks & ~low, points[number], 0)
         one = np.where(banks & (posted == 0), ZERO, kind[number])
         flag[number] |= np.where(low & (flag[number] == ASKS), SETTLED | GUESS, 0)
-        change[number] = posted + ends.change[state, one]
+        change[number] = posted + ends.costs[state, one]
         now = now + change[number]
         total[number] = now
         state = ends.after[state, one]
@@ -224,13 +262,11 @@ def fast(recorded: Recorded, chosen: Ints, found: Rules) -> tuple[Ints, dict[str
     reached = total >= ends.threshold
     began = np.where(reached.any(0), reached.argmax(0) * of_lane + seat, rounds * int(seats.max()))
     began = np.minimum.reduceat(began, lane)
-    over = began + found.last_turns(seats, began % seats)
+    over = began + found.last[seats, began % seats]
     finished = over < counts
     turns = np.where(finished, over + 1, counts)
     own = (np.repeat(turns, seats) - 1 - seat) // of_lane + 1  # turns of each seat
-    final = np.where(own > 0, total[own - 1, np.arange(lanes)], 0)
-    leads = final == np.repeat(np.maximum.reduceat(final, lane), seats)
-
+    totals = np.where(own > 0, total[own - 1, np.arange(lanes)], 0)
     happened = np.arange(rounds)[:, None] < own
     settled = happened & (flag & SETTLED > 0)
     same = happened & ~settled & (change == laid_out(recorded.change[turn]))
@@ -240,40 +276,68 @@ def fast(recorded: Recorded, chosen: Ints, found: Rules) -> tuple[Ints, dict[str
         counted: Ints = np.add.reduceat(each.sum(0), lane)
         return counted
 
+    guesses, unknown = count(happened & (flag & GUESS > 0)), count(happened & (flag & UNKNOWN > 0)) > 0
+    return Played(turns, finished, count(same), count(settled), guesses, unknown, totals)
+
+
+def compiled(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
+    """Replay chosen plain games one after another, in what numba compiled."""
+    from tenklog import kernel
+
+    seats, counts, begin = recorded.seats[chosen], recorded.turns[chosen], recorded.begin[chosen]
+    todo = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts - begin, counts)
+    missing = np.empty(len(todo), np.int64)
+    turns = found.turns
+    ended = [np.empty(len(recorded.rolls), kind) for kind in (np.int16, np.int64, np.int64)]
+    while True:
+        cells = turns.cells()
+        left = kernel.walk(cells, recorded.symbols, recorded.first, recorded.rolls, todo, missing, *ended)
+        if not left:
+            break
+        todo = todo[:left]
+        turns.find(missing[:left], cells.shape[1])
+    games, ends = len(chosen), found.ends
+    of_games = (np.zeros(games, kind) for kind in (np.int64, bool, np.int64, np.int64, np.int64, bool))
+    played = Played(*of_games, totals=np.zeros(seats.sum(), np.int64))  # type: ignore[misc]
+    kernel.play(
+        begin, counts, seats, np.cumsum(seats) - seats, *ended, recorded.change, *turns.meanings(),
+        ends.minimum, ends.costs, ends.after, ends.threshold, found.last, *astuple(played),
+    )  # fmt: skip
+    return played
+
+
+def fast(recorded: Recorded, chosen: Ints, found: Rules) -> tuple[Ints, dict[str, list[Any]]]:
+    """Replay chosen plain games; return which of them could be looked up, and the columns of the rows of those."""
+    played = (compiled if COMPILED else together)(recorded, chosen, found)
+    seats, counts, turns = recorded.seats[chosen], recorded.turns[chosen], played.turns
+    lane = np.cumsum(seats) - seats
+    leads = played.totals == np.repeat(np.maximum.reduceat(played.totals, lane), seats)
     lead = np.add.reduceat(leads, lane, dtype=np.int64)
-    sure = (count(happened & (flag & UNKNOWN > 0)) == 0) & ~(finished & (lead > 1))  # level ends may be played on
-    kept, settled, guessed = count(same), count(settled), count(happened & (flag & GUESS > 0))
+    sure = ~played.unknown & ~(played.finished & (lead > 1))  # level ends may be played on
     numbers = {
-        "rounds": np.where(finished, over // seats, counts // seats) + 1, "turns": turns, "guesses": guessed,
-        "same": kept, "rescored": turns - kept - settled, "settled": settled, "never_happened": counts - turns,
+        "rounds": np.where(played.finished, turns - 1, turns) // seats + 1, "turns": turns, "guesses": played.guesses,
+        "same": played.same, "rescored": turns - played.same - played.settled, "settled": played.settled,
+        "never_happened": counts - turns,
     }  # fmt: skip
-    players = [player for number in chosen for player in recorded.games[number].players]
-    leading = iter([players[one] for one in np.flatnonzero(leads & np.repeat(sure, seats))])
-    ahead = [[*islice(leading, count)] for count in lead[sure].tolist()]
-    totals = iter(final[np.repeat(sure, seats)].tolist())
-    over_here, games = finished[sure].tolist(), [recorded.games[number] for number in chosen[sure]]
+    games = recorded.games
+    places = chosen[sure].tolist()
+    players = [player for place in places for player in games.players[place]]
+    names = iter([players[one] for one in np.flatnonzero(leads[np.repeat(sure, seats)])])
+    ahead = [[*islice(names, count)] for count in lead[sure].tolist()]
+    totals = iter(played.totals[np.repeat(sure, seats)].tolist())
+    finished = played.finished[sure].tolist()
     columns: dict[str, list[Any]] = {
-        "game": [game.game for game in games],
-        "status": ["finished" if done else "unfinished" for done in over_here],
-        "winners": [names if done else [] for names, done in zip(ahead, over_here, strict=True)],
-        "leaders": [[] if done else names for names, done in zip(ahead, over_here, strict=True)],
+        "game": [games.game[place] for place in places],
+        "status": ["finished" if over else "unfinished" for over in finished],
+        "winners": [first if over else [] for first, over in zip(ahead, finished, strict=True)],
+        "leaders": [[] if over else first for first, over in zip(ahead, finished, strict=True)],
         "totals": [[*islice(totals, count)] for count in seats[sure].tolist()],
         "same_winner": [
-            names == game.winners if done else None for names, done, game in zip(ahead, over_here, games, strict=True)
+            first == games.winners[place] if over else None
+            for first, over, place in zip(ahead, finished, places, strict=True)
         ],
-    }  # fmt: skip
+    }
     return sure, columns | {key: values[sure].tolist() for key, values in numbers.items()}
-
-
-# What is noted of turns.
-SETTLED, GUESS, ASKS, UNKNOWN = 1, 2, 4, 8
-
-
-def _of_ending(ending: Ending) -> tuple[int, int]:
-    """Return what an ending is to its seat, and what is noted of it."""
-    kind = {"bank": POSTS, "bust": BUST}.get(ending.how, ZERO)
-    noted = SETTLED * ending.settled | GUESS * ending.guess | ASKS * ending.asks
-    return kind, noted | UNKNOWN * (ending.how == "other")
 
 
 class Known:
@@ -303,8 +367,8 @@ def looked_up(
     Return the columns of their rows, and the places of the games that are left.
     """
     columns: dict[str, list[Any]] = {key: [] for key in Row.__struct_fields__}
-    left = np.ones(len(recorded.games), bool)
-    hashes = np.array([game.rules_hash for game in recorded.games])
+    left = np.ones(len(recorded.games.game), bool)
+    hashes = np.array(recorded.games.rules_hash)
     for rules_hash, one in rules.items() if isinstance(rules, dict) else (("", rules),):
         found = known.rules(one, settle)
         chosen = np.flatnonzero(recorded.plain & (hashes == rules_hash) if rules_hash else recorded.plain)

@@ -2,7 +2,7 @@
 
 Each part of the archive gets a file for each ruleset asked for, staged, synced and then listed in the manifest. It
 stands for that very part, ruleset and tenklog: a run that was killed goes on where it was, and what was made of a part
-that is live no more is live no more either. Needs numpy.
+that is live no more is live no more either. Needs numpy and pyarrow.
 """
 
 import os
@@ -140,7 +140,7 @@ def _all(
     try:
         from tenklog.bulk import Known
     except ImportError:
-        raise UsageError("replaying an archive needs numpy", "pip install 'tenklog[bulk]'") from None
+        raise UsageError("replaying an archive needs numpy and pyarrow", "pip install 'tenklog[bulk]'") from None
     known = Known()
     walks: list[tuple[Part, Asked]] = []
     for (part, _), found in in_threads(partial(_replay, folder, known, FEW), todo, processes):
@@ -179,17 +179,18 @@ def _replay(folder: Path, known: "Known", most: int, one: tuple[Part, list[Asked
     con = archive.connect(1)
     try:
         sources = {table: archive.source(folder, Manifest(1, (part,)), table) for table in TABLES}
-        recorded = read(con, sources, known.symbols)
-        turns = sum(game.turns for game in recorded.games)
+        paths = {table: folder / file.name for table, file in part.files.items()}
+        recorded = read(con, sources, paths, known.symbols)
+        games, turns = recorded.games, sum(recorded.games.turns)
         found: list[Made | Asked] = []
         for rules in asked:
-            groups = _groups(con, sources, rules)
+            groups = rules_of(con, sources, rules)
             columns, left = looked_up(recorded, groups, rules.settle, known)
             if len(left) > most:
                 found.append(rules)
                 continue
-            walked = sum(recorded.games[number].turns for number in left)
-            for row in _walked(folder, part, [recorded.games[number].game for number in left], rules):
+            walked = sum(games.turns[number] for number in left)
+            for row in _walked(folder, part, [games.game[number] for number in left], rules):
                 for column, value in zip(columns.values(), astuple(row), strict=True):
                     column.append(value)
             target = folder / f"_{os.getpid()}-{part.key[:16]}{rules.key[:16]}-replays.parquet"
@@ -199,7 +200,7 @@ def _replay(folder: Path, known: "Known", most: int, one: tuple[Part, list[Asked
         con.close()
 
 
-def _groups(con: "DuckDBPyConnection", sources: dict[str, str], asked: Asked) -> dict[str, Ruleset] | Ruleset:
+def rules_of(con: "DuckDBPyConnection", sources: dict[str, str], asked: Asked) -> dict[str, Ruleset] | Ruleset:
     """Return the rules that all games are replayed under, or those of the games by the hash of their own rules."""
     if asked.rules is not None:
         return asked.rules

@@ -30,7 +30,7 @@ _DICE = list(SETS)
 # A recorded roll is one number, a symbol: its set times WIDTH, plus 1 and the set kept of it; instead of that stands
 # LOST when it lost the turn, WON when it won the game. A bank is a symbol of its own.
 LOST, WON = 0, len(SETS) + 1
-WIDTH = len(SETS) + 2
+WIDTH = 1024  # a power of 2 above these, which is fast to divide by
 BANK = len(SETS) * WIDTH
 MOST_CELLS = 1 << 20  # of the table of one ruleset; what has no room there is replayed plainly
 MOST_STATES = 64  # of a seat
@@ -128,22 +128,38 @@ class Transitions:
             at, stand, worth, last, place = at[going], stand[going], worth[going], last[going], place[going] + 1
         return ending, points, taken
 
+    def meanings(self) -> tuple[Ints, Ints]:
+        """Return what each ending is to its seat, and what is noted of it."""
+        kinds = [{"bank": POSTS, "bust": BUST}.get(one.how, ZERO) for one in self.endings]
+        noted = [
+            SETTLED * one.settled | GUESS * one.guess | ASKS * one.asks | UNKNOWN * (one.how == "other")
+            for one in self.endings
+        ]
+        return np.array(kinds, np.int8), np.array(noted, np.int8)
+
+    def cells(self) -> Ints:
+        """Return the table as it is now, with a column for every symbol met so far."""
+        if len(self.symbols.known) > self._cells.shape[1]:
+            with self._lock:
+                self._widen(self._cells.shape[0], 2 * len(self.symbols.known))
+        return self._cells
+
     def _look(self, stand: Ints, symbol: Ints) -> tuple[Ints, Ints]:
         """Return the points gained and the stands after some symbols; one below 0 is -1 less the index of an ending."""
         while True:
-            cells = self._cells
+            cells = self.cells()
             columns = cells.shape[1]
-            if len(self.symbols.known) > columns:
-                with self._lock:
-                    self._widen(self._cells.shape[0], 2 * len(self.symbols.known))
-                continue
             key = stand * columns + symbol
             found = cells.ravel()[key]
             if not len(found) or found.min() >= 0:
                 return found >> 16, (found & 0xFFFF) - 0x8000
-            with self._lock:
-                for one in np.unique(key[found < 0]).tolist():
-                    self._find(*divmod(one, columns))
+            self.find(key[found < 0], columns)
+
+    def find(self, keys: Ints, columns: int) -> None:
+        """Find out cells, by their keys: the row times so many columns, and the column."""
+        with self._lock:
+            for key in np.unique(keys).tolist():
+                self._find(*divmod(key, columns))
 
     def _widen(self, rows: int, columns: int) -> None:
         wider = np.full((rows, columns), -1, np.int64)
@@ -250,13 +266,15 @@ class _Probe:
 
 # What a turn may be to its seat.
 POSTS, ZERO, BUST, FIRST_BUST = range(4)
+# What is noted of a turn.
+SETTLED, GUESS, ASKS, UNKNOWN = 1, 2, 4, 8
 _KINDS: tuple[tuple[Outcome, int, int], ...] = (("banked", 1, 2), ("scoreless", 0, 2), ("bust", 0, 2), ("bust", 0, 1))
 
 
 class Ends:
     """What the end of a turn brings under one ruleset: to its seat, and to the game.
 
-    A seat is in one of some states; `minimum` has what a turn must be worth in each. `change` (beside what is posted)
+    A seat is in one of some states; `minimum` has what a turn must be worth in each. `costs` (beside what is posted)
     and `after` (the state then) have a row for each state and a column for each kind of turn.
     """
 
@@ -264,20 +282,20 @@ class Ends:
         self.rules = rules
         self._at = opening(("", "another"), replace(rules, target=LIMIT, reach="at-least"))
         states = [Seat("")]
-        minimum, change, after = [], [], []
+        minimum, costs, after = [], [], []
         for seat in states:
             at = replace(self._at, seats=(seat, self._at.seats[1]))
             minimum.append(state.terms(at, Turn(0, rules.dice)).minimum)
             ends = [
                 end_turn(at, Turn(0, rules.dice, rolls=rolls), outcome, posted) for outcome, posted, rolls in _KINDS
             ]
-            change.append([end.seats[0].total - posted for end, (_, posted, _) in zip(ends, _KINDS, strict=True)])
+            costs.append([end.seats[0].total - posted for end, (_, posted, _) in zip(ends, _KINDS, strict=True)])
             now = [Seat("", opened=end.seats[0].opened, streak=end.seats[0].streak) for end in ends]
             if len(states) < MOST_STATES:
                 states += [one for one in dict.fromkeys(now) if one not in states]
             after.append([states.index(one) if one in states else 0 for one in now])
         self.few = len(states) < MOST_STATES
-        self.minimum, self.change, self.after = (np.array(one, np.int64) for one in (minimum, change, after))
+        self.minimum, self.costs, self.after = (np.array(one, np.int64) for one in (minimum, costs, after))
         target = rules.target
         self.threshold = target if self._reached(1, 0, target).turn is None else target + 1
 

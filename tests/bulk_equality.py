@@ -1,0 +1,210 @@
+"""Compare bulk replays with plain ones, game by game and field by field, over random games under random rulesets.
+
+    python tests/bulk_equality.py [--games 10000] [--rulesets 50] [--seed 0]
+
+Half of the games are such that nothing unusual happens in them, the others hold everything that a log can. Half of the
+rulesets are such that turns can be looked up. Prints which settings and divergences were seen how often, among the
+turns that were looked up too, and exits 1 when a field differs, or when too little was seen to mean anything.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any, get_args
+
+from msgspec.structs import replace
+from random_games import ASIDES, ENUMERATED, random_changes, random_play, random_ruleset
+
+from tenklog import archive, archiving, bulk, events, reading, replays
+from tenklog.compare import compare
+from tenklog.errors import TenklogError
+from tenklog.lines import seal_all
+from tenklog.replayer import Kind, Replayed, replay
+from tenklog.rules import Ruleset, change, parse_changes
+from tenklog.tables import REPLAYS, TABLES
+
+UNUSUAL = ({"sheet", "steal", "challenge", *ASIDES}) - {"undo", "fix", "note", "expect"}
+# What the tables of transitions leave out: an instant win here, and what is no throw of dice.
+WALKED = {"wins-here", "ability-missing", "no-dice"}
+FIELDS = tuple(column.name for column in REPLAYS)
+CHUNK = 250
+
+
+def usual(rng: Random, rules: Ruleset) -> Ruleset:
+    """Return rules like these under which turns can be looked up."""
+    while True:
+        changes: dict[str, Any] = {
+            "must_beat_previous": False,
+            "reach": rng.choice(("at-least", "at-least", "more-than")),
+            "negative_totals": True,
+            "wipeout": None if rng.random() < 0.8 else rules.wipeout,
+        }
+        if rng.random() < 0.5:
+            changes |= {"blank_throw": 0, "last_die_rolls": 1, "instant_win": None}
+        try:
+            return change(rules, changes)
+        except TenklogError:
+            rules = random_ruleset(rng)
+
+
+def recorded_rules(number: int) -> Ruleset:
+    """Return the rules of game number N: twenty games have the same."""
+    rng = Random(f"recorded {number // 20}")
+    rules = random_ruleset(rng)
+    return usual(rng, rules) if number // 20 % 2 else rules
+
+
+def record(number: int) -> list[events.Event]:
+    """Play game number N."""
+    rng = Random(f"game {number}")
+    plain = number % 4 > 0
+    log, _ = random_play(
+        rng, recorded_rules(number), lines=rng.choice((80, 160, 240)), without=UNUSUAL if plain else (),
+        asides=rng.choice((0.0, 0.05)) if plain else 0.08, replay=not plain and rng.random() < 0.1,
+    )  # fmt: skip
+    assert isinstance(log[0], events.Start)
+    return [replace(log[0], game=f"game-{number:06}"), *log[1:]]
+
+
+def write(folder: Path, numbers: range) -> None:
+    """Write games as logs."""
+    for number in numbers:
+        data = b"".join(line + b"\n" for line in seal_all(record(number)))
+        (folder / f"game-{number:06}.jsonl").write_bytes(data)
+
+
+def asked(number: int, games: int) -> replays.Asked:
+    """Return what replay number N is under: any rules, such as can be looked up, or rules near to those of games."""
+    rng = Random(f"asked {number}")
+    if number % 10 == 9:
+        changes = () if number % 20 == 9 else (f"target={rng.choice((500, 1000, 3000))}", "hot_dice=must-roll")
+        return replays.Asked("recorded", None, changes)
+    rules = random_ruleset(rng)
+    if number % 3 == 0:
+        rules = recorded_rules(rng.randrange(games))
+        while True:
+            try:
+                rules = change(rules, random_changes(rng, rng.randint(1, 3)))
+                break
+            except TenklogError:
+                continue
+    if number % 2:
+        rules = usual(rng, rules)
+    if rng.random() < 0.6:
+        rules = change(rules, {"dice": 6})
+    policy: Any = ("bank", "bank", "void", "bank", "stop")[number % 5]
+    return replays.Asked(rules.name, rules, (), policy, keep_rule_changes=False)
+
+
+def expected(log: reading.Log, one: replays.Asked, found: Replayed) -> tuple[Any, ...]:
+    """Return the row of the table `replays` that a plain replay calls for."""
+    summary = compare([(log.game, [found])]).summary[0]
+    same = {(1, 0): True, (0, 1): False, (0, 0): None}[summary.same_winner, summary.other_winner]
+    standings = {standing.seat - 1: standing.total for standing in found.replay.standings}
+    totals = [standings[here] if here is not None else None for _, here in sorted(found.seats.items())]
+    turns = found.replay.turns
+    return (
+        log.start.game, one.name, " ".join(one.changes) or None, one.settle, one.keep_rule_changes,
+        found.replay.status, found.replay.winners, found.replay.leaders, totals, same, found.game.position.round,
+        sum(standing.turns for standing in found.replay.standings), found.replay.guesses, turns.same, turns.rescored,
+        turns.settled, turns.never_happened,
+    )  # fmt: skip
+
+
+def plain(folder: Path, every: Sequence[replays.Asked], games: Sequence[str]) -> list[Any]:
+    """Replay games one by one; return for each under each of the rules the row, and the kinds of its divergences."""
+    rows = []
+    for game in games:
+        log = reading.read(folder / f"{game}.jsonl")
+        for number, one in enumerate(every):
+            changes = parse_changes(one.typed, log.game.position.pending or log.game.position.rules)
+            found = replay(log.game, log.events, one.rules, settle=one.settle, changes=changes, of=log.fingerprint)
+            kinds = [part.kind for part in found.replay.divergences]
+            rows.append((number, expected(log, one, found), kinds, len(found.game.position.turns())))
+    return rows
+
+
+def looked_up(folder: Path, every: Sequence[replays.Asked]) -> set[tuple[int, str]]:
+    """Return which games are looked up under which of the rules."""
+    found = set()
+    known = bulk.Known()
+    con = archive.connect()
+    for part in archive.open_archive(folder).parts:
+        sources = {table: archive.source(folder, archive.Manifest(1, (part,)), table) for table in TABLES}
+        paths = {table: folder / file.name for table, file in part.files.items()}
+        recorded = bulk.read(con, sources, paths, known.symbols)
+        for number, one in enumerate(every):
+            columns, _ = bulk.looked_up(recorded, replays.rules_of(con, sources, one), one.settle, known)
+            found |= {(number, game) for game in columns["game"]}
+    con.close()
+    return found
+
+
+def kept(folder: Path, one: replays.Asked) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows that an archive keeps of replays under some rules."""
+    manifest = archive.open_archive(folder)
+    paths = [str(folder / found.file.name) for found in manifest.replays if found.asked == one.key]
+    con = archive.connect()
+    columns = ", ".join(FIELDS)
+    yield from con.execute(f"SELECT {columns} FROM read_parquet($paths)", {"paths": paths}).fetchall()
+    con.close()
+
+
+def main() -> int:
+    """Compare, print, and return the exit code."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--games", type=int, default=10_000)
+    parser.add_argument("--rulesets", type=int, default=50)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        return compare_all(Path(name), given.games, given.rulesets, least=50)
+
+
+def compare_all(place: Path, games: int, rulesets: int, least: int) -> int:
+    """Compare all games under all rules; return the number of mistakes."""
+    every = [asked(number, games) for number in range(rulesets)]
+    logs, folder = place / "games", place / "archive"
+    logs.mkdir()
+    chunks = [range(first, min(first + CHUNK, games)) for first in range(0, games, CHUNK)]
+    with ProcessPoolExecutor() as pool:
+        list(pool.map(partial(write, logs), chunks))
+        outcomes = archiving.archive_logs(folder, sorted(logs.iterdir()))
+        over = [one.game for one in outcomes if one.result == "archived"]
+        done = replays.replay_archive(folder, every, processes=2)
+        print(f"{len(over)} games, {rulesets} rulesets; {done.looked_up / done.turns:.1%} of the turns looked up")
+        fast = looked_up(folder, every)
+        rows = {(number, row[0]): row for number, one in enumerate(every) for row in kept(folder, one)}
+        seen, quick = Counter[str](), Counter[str]()
+        wrong = int(len(rows) != len(over) * rulesets)
+        some = [over[first : first + CHUNK] for first in range(0, len(over), CHUNK)]
+        for found in pool.map(partial(plain, logs, every), some):
+            for number, row, kinds, _ in found:
+                seen.update(kinds)
+                one = every[number].rules
+                here = [f"{key}={getattr(one, key)}" for key in ENUMERATED] if one else []
+                seen.update(here)
+                if (number, row[0]) in fast:
+                    quick.update(kinds)
+                    quick.update(here)
+                if rows.get((number, row[0])) != row:
+                    wrong += 1
+                    if wrong < 5:
+                        pairs = zip(FIELDS, row, rows.get((number, row[0]), ()), strict=False)
+                        print(number, row[0], [one for one in pairs if one[1] != one[2]])
+    wanted = [*get_args(Kind), *(f"{key}={value}" for key, values in ENUMERATED.items() for value in values)]
+    for key in wanted:
+        few = seen[key] < least or (quick[key] < least and key in get_args(Kind) and key not in WALKED)
+        wrong += int(few)
+        print(f"{key:<36}{seen[key]:>9}{quick[key]:>9} looked up{'  TOO FEW' if few else ''}")
+    print(f"{len(rows)} replays compared, {wrong} mistakes")
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
