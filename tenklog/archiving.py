@@ -246,9 +246,10 @@ class Writer:
         return File(name, file.sha256, file.size, file.rows)
 
     def add_replays(self, made: Sequence[Replays]) -> None:
-        """Add what was staged of bulk replays, in one commit, and take out what another tenklog made."""
+        """Add what was staged of bulk replays, in one commit, in place of what was there or another tenklog made."""
         named = tuple(replace(one, file=self._named(one.file)) for one in made)
-        kept = tuple(one for one in self.manifest.replays if one.code == archive.code())
+        again = {(one.of, one.asked) for one in made}
+        kept = (one for one in self.manifest.replays if one.code == archive.code() and (one.of, one.asked) not in again)
         self._set(Manifest(1, self.manifest.parts, (*kept, *named)))
 
     def _set(self, manifest: Manifest) -> None:

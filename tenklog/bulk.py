@@ -6,7 +6,6 @@ tables leave out, is replayed plainly. Needs numpy and pyarrow.
 """
 
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -16,6 +15,7 @@ import numpy as np
 from msgspec import Struct, json
 from msgspec.structs import astuple
 
+from tenklog import kernel
 from tenklog.compare import compare
 from tenklog.events import MOST_PLAYERS
 from tenklog.reading import Log
@@ -36,13 +36,13 @@ from tenklog.transitions import (
     Ints,
     Symbols,
     Transitions,
+    with_minimum,
 )
 from tenklog.walk import Settle
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-COMPILED = find_spec("numba") is not None
 MOST_RULES = 64  # that are remembered at once
 MOST_ROUNDS = 250  # of games whose turns are looked up; the longest sets the size of what is worked out
 PLAIN = ["start", "roll", "keep", "bank", "bust", "note", "expect", "undo"]
@@ -188,9 +188,9 @@ def _in_order(column: Any, games: list[str], numbers: Ints) -> bool:
 class Rules:
     """A ruleset with what was found out about it."""
 
-    def __init__(self, rules: Ruleset, settle: Settle, symbols: Symbols) -> None:
+    def __init__(self, rules: Ruleset, turns: Transitions) -> None:
         self.rules = rules
-        self.turns = Transitions(rules, settle, symbols)
+        self.turns = turns
         self.ends = Ends(rules)
         # How many turns follow the one that is the first to reach the target, by the number of seats and the seat.
         self.last = np.zeros((MOST_PLAYERS + 1, MOST_PLAYERS), np.int64)
@@ -282,8 +282,6 @@ def together(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
 
 def compiled(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
     """Replay chosen plain games one after another, in what numba compiled."""
-    from tenklog import kernel
-
     seats, counts, begin = recorded.seats[chosen], recorded.turns[chosen], recorded.begin[chosen]
     todo = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts - begin, counts)
     missing = np.empty(len(todo), np.int64)
@@ -308,7 +306,7 @@ def compiled(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
 
 def fast(recorded: Recorded, chosen: Ints, found: Rules) -> tuple[Ints, dict[str, list[Any]]]:
     """Replay chosen plain games; return which of them could be looked up, and the columns of the rows of those."""
-    played = (compiled if COMPILED else together)(recorded, chosen, found)
+    played = (compiled if kernel.COMPILED else together)(recorded, chosen, found)
     seats, counts, turns = recorded.seats[chosen], recorded.turns[chosen], played.turns
     lane = np.cumsum(seats) - seats
     leads = played.totals == np.repeat(np.maximum.reduceat(played.totals, lane), seats)
@@ -346,6 +344,7 @@ class Known:
     def __init__(self) -> None:
         self.symbols = Symbols()
         self._rules: dict[bytes, Rules] = {}
+        self._turns: dict[bytes, Transitions] = {}  # which rulesets share that differ in minimums or the target alone
         self._lock = Lock()
 
     def rules(self, rules: Ruleset, settle: Settle) -> Rules:
@@ -355,7 +354,11 @@ class Known:
             if key not in self._rules:
                 if len(self._rules) == MOST_RULES:
                     self._rules.clear()
-                self._rules[key] = Rules(rules, settle, self.symbols)
+                    self._turns.clear()
+                alike = json.encode((with_minimum(rules, 0), settle))
+                if alike not in self._turns:
+                    self._turns[alike] = Transitions(rules, settle, self.symbols)
+                self._rules[key] = Rules(rules, self._turns[alike])
             return self._rules[key]
 
 

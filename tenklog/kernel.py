@@ -1,17 +1,22 @@
 """Kernel: this module has the two loops of a bulk replay that are compiled where numba is installed.
 
 They do what `transitions` and `bulk` do with numpy: look recorded rolls up in the cells of a table, and carry what
-turns bring through the seats of a game. All that they know stands in the tables that they are given. Needs numba.
+turns bring through the seats of a game. All that they know stands in the tables that they are given.
 """
 
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
-
-import numba
 
 from tenklog.transitions import ASKS, BUST, FIRST_BUST, GUESS, POSTS, SETTLED, UNKNOWN, ZERO
 
+COMPILED = find_spec("numba") is not None
+numba: Any = import_module("numba") if COMPILED else None
+
 
 def _compiled(function: Any) -> Any:
+    if not COMPILED:
+        return function  # slow, but the same
     try:
         return numba.njit(cache=True, nogil=True)(function)
     except RuntimeError:  # there is nowhere to keep what was compiled

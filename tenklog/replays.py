@@ -19,7 +19,7 @@ from msgspec.structs import astuple
 from tenklog import archive, files, reading
 from tenklog.archive import File, Manifest, Part, Replays
 from tenklog.archiving import Writer
-from tenklog.errors import TenklogError, UsageError
+from tenklog.errors import DataError, TenklogError, UsageError
 from tenklog.events import digest
 from tenklog.rules import Ruleset, change, parse_changes, shown
 from tenklog.staging import in_processes, in_threads, write_part
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tenklog.bulk import Known, Row
 
 COMMIT = 0.5  # seconds between two commits
+RULESETS = 32  # that are replayed under at once; what was found out about each takes memory
 FEW = 100  # games of a part that a thread replays plainly; more of them are work for a process
 
 
@@ -98,7 +99,7 @@ def replay_archive(
     folder = Path(os.path.abspath(folder))
     with files.Lock(folder / archive.MANIFEST, timeout):
         writer = Writer(folder)
-        there = {(one.of, one.asked) for one in writer.manifest.replays if one.code == archive.code()}
+        there = {(one.of, one.asked) for one in writer.manifest.replays if _is_sound(folder, one)}
         todo = [(part, [one for one in asked if (part.key, one.key) not in there]) for part in writer.manifest.parts]
         whole = sum(part.games for part in writer.manifest.parts) * len(asked)
         progress(whole - sum(part.games * len(missing) for part, missing in todo))
@@ -126,6 +127,14 @@ def replay_archive(
     )  # fmt: skip
 
 
+def _is_sound(folder: Path, one: Replays) -> bool:
+    """Tell whether what was made is still as it was made; if not, it is made again."""
+    try:
+        return one.code == archive.code() and not archive.damage(folder, one.file)
+    except DataError:
+        return False
+
+
 def _commit(writer: Writer, fresh: list[Made]) -> None:
     """List what was staged."""
     if fresh:
@@ -137,19 +146,24 @@ def _all(
     folder: Path, todo: Sequence[tuple[Part, list[Asked]]], processes: int, progress: Callable[[int], object]
 ) -> Iterator[Made]:
     """Replay parts on all cores: in threads what can be looked up, and then what needs many walks in processes."""
+    if not todo:
+        return
     try:
+        import pyarrow.parquet  # noqa: F401  (what `bulk` imports when it reads)
+
         from tenklog.bulk import Known
     except ImportError:
         raise UsageError("replaying an archive needs numpy and pyarrow", "pip install 'tenklog[bulk]'") from None
-    known = Known()
     walks: list[tuple[Part, Asked]] = []
-    for (part, _), found in in_threads(partial(_replay, folder, known, FEW), todo, processes):
-        for one in found:
-            if isinstance(one, Made):
-                progress(part.games)
-                yield one
-            else:
-                walks.append((part, one))
+    for first in range(0, max((len(asked) for _, asked in todo), default=0), RULESETS):
+        some = [(part, asked[first : first + RULESETS]) for part, asked in todo]
+        for (part, _), found in in_threads(partial(_replay, folder, Known(), FEW), some, processes):
+            for one in found:
+                if isinstance(one, Made):
+                    progress(part.games)
+                    yield one
+                else:
+                    walks.append((part, one))
     games = {part.key: part.games for part, _ in walks}
     for one in in_processes(partial(_walk, folder), walks, processes, folder):
         progress(games[one.of])

@@ -91,7 +91,7 @@ class Transitions:
         self.symbols = symbols
         self.endings = [OTHER]
         # With minimums of 0, what forbids to stop is about dice alone; with 1 it shows whether a minimum does too.
-        self._free, self._bound = (_Probe(_with_minimum(rules, points), settle) for points in (0, 1))
+        self._free, self._bound = (_Probe(with_minimum(rules, points), settle) for points in (0, 1))
         self._stands = {Turn(0, rules.dice): 0}
         self._cells = np.full((8, 1024), -1, np.int64)
         self._lock = Lock()
@@ -197,8 +197,9 @@ class Transitions:
         return self._stands[stand]
 
 
-def _with_minimum(rules: Ruleset, points: int) -> Ruleset:
-    return replace(rules, opening_minimum=points, bank_minimum=points, target=LIMIT)
+def with_minimum(rules: Ruleset, points: int) -> Ruleset:
+    """Return the same rules for turns that are looked at by themselves: one minimum, and a target beyond reach."""
+    return replace(rules, name="turns", opening_minimum=points, bank_minimum=points, target=LIMIT)
 
 
 class _Probe:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tenklog.archive import read_manifest
 from tenklog.cli.common import (
     archived,
     archived_option,
@@ -78,7 +77,6 @@ def replay(
     """
     from tenklog.compare import compare
     from tenklog.replayer import replay as play_again
-    from tenklog.replays import Asked
     from tenklog.rules import parse_changes
 
     if dry_run and write is None:
@@ -89,6 +87,8 @@ def replay(
         (name, None if name == "recorded" else ruleset(name, sets)) for name in names or ("recorded",)
     ]
     if folder is not None:
+        from tenklog.replays import Asked
+
         place = archived(folder, games, write=write is not None, **{"settle sample": settle == "sample"})
         _archive(place, [Asked(name, rules, sets, settle, keep_rule_changes) for name, rules in asked], form)
         return
@@ -167,6 +167,7 @@ def sweep(
     count = prod(len(axis.values) for axis in ranges)
     if folder is not None:
         from tenklog import replays
+        from tenklog.archive import read_manifest
 
         place = archived(folder, games)
         with progress_bar(read_manifest(place).games * count, "Replaying", "games") as progress:
@@ -194,6 +195,7 @@ def sweep(
 def _archive(folder: Path, asked: "list[Asked]", form: Format) -> None:
     """Replay an archive, and print what that shows together."""
     from tenklog import replays
+    from tenklog.archive import read_manifest
     from tenklog.projections import row
 
     with progress_bar(read_manifest(folder).games * len(asked), "Replaying", "games") as progress:
