@@ -1,26 +1,29 @@
 """Bulk: this module replays many archived games at once, and gives for each what `replayer.replay` would give.
 
-Of the games that nothing unusual happened in, turns are looked up in tables of transitions, all of them together, and
-only what they bring to the totals is worked out round by round. Every other game, and each that meets here what the
-tables leave out, is replayed plainly. Needs numpy and pyarrow.
+Of games that nothing unusual happened in, turns are looked up in tables of transitions. What they bring to the totals
+is worked out for all games together where that is simple, and where it is not, game by game by the fold's own end of a
+turn. Every other game is replayed plainly. Needs numpy and pyarrow.
 """
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from threading import Lock
+from threading import Lock, local
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct, json
 from msgspec.structs import astuple
 
-from tenklog import kernel
+from tenklog import archive, kernel
 from tenklog.compare import compare
+from tenklog.ending import end_turn, win
 from tenklog.events import MOST_PLAYERS
+from tenklog.projections import names
 from tenklog.reading import Log
 from tenklog.replayer import Status, replay
 from tenklog.rules import Ruleset, parse_changes
+from tenklog.state import Outcome, Turn, opening, worth_banking
 from tenklog.transitions import (
     ASKS,
     BUST,
@@ -84,15 +87,18 @@ class Games(Struct, frozen=True):
 class Recorded(Struct, frozen=True):
     """Archived games, and their turns that ended, game after game.
 
-    For each game: whether nothing unusual happened in it, its seats, its turns and where they begin. For each turn: by
-    what it changed the total, its rolls, and where their symbols (as numbers) begin.
+    For each game: whether its turns can be looked up, and are those of one seat after the other; its seats, its turns
+    and where they begin. For each turn: its seat from 0, by what it changed the total, its rolls, and where their
+    symbols (as numbers) begin.
     """
 
     games: Games
     plain: Ints
+    even: Ints
     seats: Ints
     turns: Ints
     begin: Ints
+    seat: Ints
     change: Ints
     rolls: Ints
     first: Ints
@@ -143,15 +149,15 @@ def read(
     number = np.repeat(np.arange(len(count)), count)
     # Tables are joined by the order of their rows, so that order is looked at.
     if not (_in_order(game, games.game, number) and _in_order(game_of_roll, games.game, np.repeat(number, rolls))):
-        none = np.zeros(0, np.int64)
-        return Recorded(games, np.zeros(len(count), bool), seats, count * 0, count * 0, none, none, none, none)
+        none, no = np.zeros(0, np.int64), np.zeros(len(count), bool)
+        return Recorded(games, no, no, seats, count * 0, count * 0, none, none, none, none, none)
     how = np.array([_HOW.get(word, 0) for word in outcome.dictionary.to_pylist()] or [0], np.int8)
     how = how[outcome.indices.to_numpy()]
     first = np.cumsum(rolls) - rolls
     symbol = rolled.astype(np.int32) * WIDTH + (kept + 1)
     place = np.arange(len(how), dtype=np.int32) - np.repeat(begin.astype(np.int32), count)
     usual = (rolls > 0) & (how > 0) & (turn == place + 1)
-    usual &= seat == place % np.repeat(np.maximum(seats, 1).astype(np.int32), count) + 1
+    even = seat == place % np.repeat(np.maximum(seats, 1).astype(np.int32), count) + 1
     # Nothing is kept of the last roll of a lost turn alone, unless throws may be blank or a last die thrown again.
     lost = np.zeros(len(symbol), bool)
     lost[(first + rolls - 1)[usual & (how >= LOST_ALL)]] = True
@@ -165,14 +171,16 @@ def read(
         summed: Ints = total[end] - total[begin]
         return summed
 
-    plain = (count > 0) & (of_game(usual) == count) & (count <= MOST_ROUNDS * seats) & np.array(games.usual, bool)
+    plain = (count > 0) & (of_game(usual) == count) & np.array(games.usual, bool)
     said = plain & (1 + of_game(2 * rolls - (how > BANKED) + (how < WON_ALL)) != lines)  # more than the turns' moves
     if said.any():
         given = {"games": [games.game[one] for one in np.flatnonzero(said)], "plain": PLAIN}
         unusual = {row[0] for row in con.execute(_UNUSUAL.format(**sources), given).fetchall()}
         plain &= np.array([one not in unusual for one in games.game], bool)
+    evenly = plain & (of_game(even) == count) & (count <= MOST_ROUNDS * seats)
     change = change.astype(np.int64)
-    return Recorded(games, plain, seats, count, begin, change, rolls, first, symbols.number(symbol))
+    numbers = symbols.number(symbol)
+    return Recorded(games, plain, evenly, seats, count, begin, seat - 1, change, rolls, first, numbers)
 
 
 def _in_order(column: Any, games: list[str], numbers: Ints) -> bool:
@@ -223,7 +231,7 @@ class Played(Struct, frozen=True):
 
 
 def together(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
-    """Replay chosen plain games round by round."""
+    """Replay chosen even games round by round."""
     seats, counts, begin = recorded.seats[chosen], recorded.turns[chosen], recorded.begin[chosen]
     lanes = int(seats.sum())
     lane = np.cumsum(seats) - seats  # of each game's first seat
@@ -281,7 +289,7 @@ def together(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
 
 
 def compiled(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
-    """Replay chosen plain games one after another, in what numba compiled."""
+    """Replay chosen even games one after another, in what numba compiled."""
     seats, counts, begin = recorded.seats[chosen], recorded.turns[chosen], recorded.begin[chosen]
     todo = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts - begin, counts)
     missing = np.empty(len(todo), np.int64)
@@ -305,7 +313,7 @@ def compiled(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
 
 
 def fast(recorded: Recorded, chosen: Ints, found: Rules) -> tuple[Ints, dict[str, list[Any]]]:
-    """Replay chosen plain games; return which of them could be looked up, and the columns of the rows of those."""
+    """Replay chosen even games; return which of them were so simple, and the columns of the rows of those."""
     played = (compiled if kernel.COMPILED else together)(recorded, chosen, found)
     seats, counts, turns = recorded.seats[chosen], recorded.turns[chosen], played.turns
     lane = np.cumsum(seats) - seats
@@ -320,8 +328,8 @@ def fast(recorded: Recorded, chosen: Ints, found: Rules) -> tuple[Ints, dict[str
     games = recorded.games
     places = chosen[sure].tolist()
     players = [player for place in places for player in games.players[place]]
-    names = iter([players[one] for one in np.flatnonzero(leads[np.repeat(sure, seats)])])
-    ahead = [[*islice(names, count)] for count in lead[sure].tolist()]
+    leading = iter([players[one] for one in np.flatnonzero(leads[np.repeat(sure, seats)])])
+    ahead = [[*islice(leading, count)] for count in lead[sure].tolist()]
     totals = iter(played.totals[np.repeat(sure, seats)].tolist())
     finished = played.finished[sure].tolist()
     columns: dict[str, list[Any]] = {
@@ -346,6 +354,15 @@ class Known:
         self._rules: dict[bytes, Rules] = {}
         self._turns: dict[bytes, Transitions] = {}  # which rulesets share that differ in minimums or the target alone
         self._lock = Lock()
+        self._own = local()
+
+    @property
+    def connection(self) -> "DuckDBPyConnection":
+        """Return this thread's own connection."""
+        if not hasattr(self._own, "connection"):
+            self._own.connection = archive.connect(1)
+        found: DuckDBPyConnection = self._own.connection
+        return found
 
     def rules(self, rules: Ruleset, settle: Settle) -> Rules:
         """Return what is known about a ruleset."""
@@ -365,22 +382,76 @@ class Known:
 def looked_up(
     recorded: Recorded, rules: Ruleset | dict[str, Ruleset], settle: Settle, known: Known
 ) -> tuple[dict[str, list[Any]], list[int]]:
-    """Replay all games that can be looked up, under one ruleset or under changed ones by the hash of their own.
+    """Replay what is simple, under one ruleset or under changed ones by the hash of games' own.
 
-    Return the columns of their rows, and the places of the games that are left.
+    Return the columns of rows, and the places of the games that are left.
     """
     columns: dict[str, list[Any]] = {key: [] for key in Row.__struct_fields__}
     left = np.ones(len(recorded.games.game), bool)
     hashes = np.array(recorded.games.rules_hash)
     for rules_hash, one in rules.items() if isinstance(rules, dict) else (("", rules),):
         found = known.rules(one, settle)
-        chosen = np.flatnonzero(recorded.plain & (hashes == rules_hash) if rules_hash else recorded.plain)
+        chosen = np.flatnonzero(recorded.even & (hashes == rules_hash) if rules_hash else recorded.even)
         if found.simple and len(chosen):
             sure, more = fast(recorded, chosen, found)
             left[chosen[sure]] = False
             for key, values in more.items():
                 columns[key] += values
     return columns, np.flatnonzero(left).tolist()
+
+
+def by_turns(recorded: Recorded, place: int, found: Rules) -> Row | None:
+    """Replay a plain game turn by turn: each is looked up, and ended by the fold itself; None when one is not known."""
+    rules, players = found.rules, recorded.games.players[place]
+    turns = slice(recorded.begin[place], recorded.begin[place] + recorded.turns[place])
+    looked_up = found.turns.walk(recorded.symbols, recorded.first[turns], recorded.rolls[turns])
+    position = opening(tuple(players), rules, replayed=True)
+    stopped = False
+    happened = same = settled = guesses = 0
+    told = (recorded.seat[turns], recorded.change[turns], *looked_up)
+    for seat, there, number, points, rolls in zip(*(one.tolist() for one in told), strict=True):
+        if stopped or position.turn is None or position.turn.seat != seat:
+            continue
+        ending = found.turns.endings[number]
+        turn = Turn(seat, rules.dice, rolls=rolls, points=points)
+        posted, why = worth_banking(position, turn, points)
+        guess = ending.asks and why.startswith("below")
+        happened += 1
+        settled += ending.settled or guess
+        guesses += ending.guess or guess
+        stopped = ending.how == "stopped" or (guess and found.turns.stops)
+        if ending.how == "other":
+            return None
+        if stopped:
+            continue
+        if ending.how == "won":
+            position = win(position, turn)
+        elif ending.how == "bank" and not guess:
+            position = end_turn(position, turn, "banked" if posted else "scoreless", posted)
+        else:
+            outcome: Outcome = "bust" if ending.how == "bust" else "wiped-out"
+            position = end_turn(position, turn, outcome if ending.how in ("bust", "wiped-out") else "settled", 0)
+        assert position.ended is not None
+        same += not (ending.settled or guess) and position.ended.change == there
+    finished = position.turn is None
+    totals = [one.total for one in position.seats]
+    winners = names(position, position.winners)
+    leaders = [one.player for one in position.seats if one.total == max(totals)]
+    return Row(
+        game=recorded.games.game[place],
+        status="stopped" if stopped else "finished" if finished else "unfinished",
+        winners=winners,
+        leaders=[] if stopped or finished else leaders,
+        totals=list(totals),
+        same_winner={*winners} == {*recorded.games.winners[place]} if finished else None,
+        rounds=position.round,
+        turns=happened - stopped,
+        guesses=guesses,
+        same=same,
+        rescored=happened - same - settled,
+        settled=settled,
+        never_happened=int(recorded.turns[place]) - happened,
+    )
 
 
 def plainly(log: Log, rules: Ruleset | None, settle: Settle, keep_rule_changes: bool, texts: Sequence[str]) -> Row:

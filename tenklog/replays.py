@@ -185,33 +185,39 @@ def _walk(folder: Path, one: tuple[Part, Asked]) -> Made:
 def _replay(folder: Path, known: "Known", most: int, one: tuple[Part, list[Asked]]) -> list[Made | Asked]:
     """Replay the games of a part under some rulesets, one after another.
 
-    A ruleset under which more than `most` games would have to be walked is returned as it is.
+    A ruleset under which more than `most` games are not simple is returned as it is.
     """
-    from tenklog.bulk import looked_up, read
+    from tenklog.bulk import by_turns, looked_up, read
 
     part, asked = one
-    con = archive.connect(1)
-    try:
-        sources = {table: archive.source(folder, Manifest(1, (part,)), table) for table in TABLES}
-        paths = {table: folder / file.name for table, file in part.files.items()}
-        recorded = read(con, sources, paths, known.symbols)
-        games, turns = recorded.games, sum(recorded.games.turns)
-        found: list[Made | Asked] = []
-        for rules in asked:
-            groups = rules_of(con, sources, rules)
-            columns, left = looked_up(recorded, groups, rules.settle, known)
-            if len(left) > most:
-                found.append(rules)
-                continue
-            walked = sum(games.turns[number] for number in left)
-            for row in _walked(folder, part, [games.game[number] for number in left], rules):
-                for column, value in zip(columns.values(), astuple(row), strict=True):
-                    column.append(value)
-            target = folder / f"_{os.getpid()}-{part.key[:16]}{rules.key[:16]}-replays.parquet"
-            found.append(Made(part.key, rules.key, _write(con, target, columns, rules), turns, turns - walked))
-        return found
-    finally:
-        con.close()
+    con = known.connection
+    sources = {table: archive.source(folder, Manifest(1, (part,)), table) for table in TABLES}
+    recorded = read(con, sources, {table: folder / file.name for table, file in part.files.items()}, known.symbols)
+    games, turns = recorded.games, sum(recorded.games.turns)
+    made: list[Made | Asked] = []
+    for rules in asked:
+        agreed = rules_of(con, sources, rules)
+        columns, left = looked_up(recorded, agreed, rules.settle, known)
+        if len(left) > most:
+            made.append(rules)
+            continue
+        rows: list[Row] = []
+        walked = []
+        for place in left:
+            here = agreed[games.rules_hash[place]] if isinstance(agreed, dict) else agreed
+            row = by_turns(recorded, place, known.rules(here, rules.settle)) if recorded.plain[place] else None
+            if row is None:
+                walked.append(place)
+            else:
+                rows.append(row)
+        rows += _walked(folder, part, [games.game[place] for place in walked], rules)
+        for row in rows:
+            for column, value in zip(columns.values(), astuple(row), strict=True):
+                column.append(value)
+        target = folder / f"_{os.getpid()}-{part.key[:16]}{rules.key[:16]}-replays.parquet"
+        looked = turns - sum(games.turns[place] for place in walked)
+        made.append(Made(part.key, rules.key, _write(con, target, columns, rules), turns, looked))
+    return made
 
 
 def rules_of(con: "DuckDBPyConnection", sources: dict[str, str], asked: Asked) -> dict[str, Ruleset] | Ruleset:

@@ -38,10 +38,11 @@ _NOBODY = "nobody"
 
 
 class Ending(Struct, frozen=True):
-    """How a turn ends here: `bank` (which may post 0), `void` or `bust`; `other` is whatever is not looked up.
+    """How a turn ends here: bank (which may post 0), void, bust, wiped-out or won; stopped is under that policy, and
+    other what found no room in the tables.
 
-    `settled` and `guess` are those of the replay. With `asks`, a bank below the minimum is void and a guess.
-    """
+    `settled` and `guess` are those of the replay. With `asks`, a bank below the minimum is a guess and void, or stops.
+    """  # noqa: D205
 
     how: str
     settled: bool = False
@@ -89,6 +90,7 @@ class Transitions:
 
     def __init__(self, rules: Ruleset, settle: Settle, symbols: Symbols) -> None:
         self.symbols = symbols
+        self.stops = settle == "stop"
         self.endings = [OTHER]
         # With minimums of 0, what forbids to stop is about dice alone; with 1 it shows whether a minimum does too.
         self._free, self._bound = (_Probe(with_minimum(rules, points), settle) for points in (0, 1))
@@ -132,7 +134,10 @@ class Transitions:
         """Return what each ending is to its seat, and what is noted of it."""
         kinds = [{"bank": POSTS, "bust": BUST}.get(one.how, ZERO) for one in self.endings]
         noted = [
-            SETTLED * one.settled | GUESS * one.guess | ASKS * one.asks | UNKNOWN * (one.how == "other")
+            SETTLED * one.settled
+            | GUESS * one.guess
+            | ASKS * one.asks
+            | UNKNOWN * (one.how not in ("bank", "void", "bust") or (one.asks and self.stops))
             for one in self.endings
         ]
         return np.array(kinds, np.int8), np.array(noted, np.int8)
@@ -249,16 +254,13 @@ class _Probe:
             for step in steps:
                 walker.step(step)
         except Stop:
-            return 0, OTHER
+            return 0, Ending("stopped", settled=True, guess=True)
         ended = walker.position.ended
         if ended is None:
             now = walker.turn
             return node(self._at.rules, now).turn(0, now.points)
         last = walker.log[-1]
-        if isinstance(last, events.Bank):
-            how = "void" if last.settled else "bank"
-        else:
-            how = "bust" if ended.outcome == "bust" else "other"
+        how = ("void" if last.settled else "bank") if isinstance(last, events.Bank) else ended.outcome
         guess = any(one.kind in GUESSES for one in walker.found)
         return ended.turn.points, Ending(how, walker.now.mode == "settled", guess)
 
