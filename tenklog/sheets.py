@@ -153,13 +153,13 @@ def _is_sum(label: Cell) -> bool:
 
 def _players_in_rows(grid: Grid) -> bool:
     corner, heads, labels = _word(grid[0][0]), grid[0][1:], [row[0] for row in grid[1:]]
-    if corner in PLAYERS or corner in ROUNDS:
-        return corner in PLAYERS
     for words in (False, True):
         if _numbered(labels, words):
             return False
         if _numbered([one for one in heads if one.kind != "empty"], words):
             return True
+        if corner in PLAYERS or corner in ROUNDS:  # a corner may name what is below it or beside it, so it comes second
+            return corner in PLAYERS
     return grid[0][0].kind == "text" and bool(heads) and all(one.kind != "text" for one in heads)
 
 
@@ -194,15 +194,29 @@ def _table(rows: Grid, findings: list[Finding]) -> _Table:
     if labelled and counted and (first := _LABEL.fullmatch(labels[0].text)):
         table.first = int(first[2])
     places = [*heads.values(), *beside.values()]
+    expected = table.first
+    between = labelled and counted and _sums_between(body, heads)
     for number, row in enumerate(body):
         told = [row[place] for place in places if row[place].kind != "empty"]
         label = row[0] if labelled else None
         if not any(one.kind != "text" for one in told) and (len(told) < 2 or (label and _is_sum(label))):
             continue  # nothing but its label, or a remark
         taken = {player: row[place] for player, place in heads.items()}
-        if _sums_row(table, label, taken, counted, number == len(body) - 1):
+        unlabelled = between and row[0].kind == "empty"
+        if unlabelled or _sums_row(table, label, taken, counted, number == len(body) - 1):
             table.sums.append((len(next(iter(table.main.values()))), taken))
             continue
+        if label and counted and (said := _LABEL.fullmatch(label.text)):
+            if int(said[2]) == expected + 1:
+                what, right = f"round {said[2]} follows round {expected - 1}", f"the row of round {expected}"
+                findings.append(finding(label, None, None, "row", what, right))
+                for series, at in ((table.main, heads), (table.beside, beside)):
+                    for player, place in at.items():
+                        series[player].append(Cell(row[place].line, row[place].column, "", "text"))
+                expected += 1
+            elif int(said[2]) != expected:
+                findings.append(finding(label, None, None, "row", f"round {said[2]} stands here", f"round {expected}"))
+        expected += 1
         row = _shortened(row, places, int(labelled), len(next(iter(table.main.values()))) + 1, findings)
         for player, place in heads.items():
             table.main[player].append(row[place])
@@ -245,6 +259,20 @@ def _heads(rows: Grid, first: int, findings: list[Finding]) -> tuple[dict[str, i
         cell = rows[0][nameless[0]]
         findings.append(finding(cell, None, None, "name", "a column of points has no name", "the player's name above it"))
     return heads, beside
+
+
+def _sums_between(body: Grid, heads: dict[str, int]) -> bool:
+    """Tell whether the rows without a label hold running totals of those above: most numbers in them say so."""
+    above = dict.fromkeys(heads, 0)
+    fitting = total = 0
+    for row in body:
+        for player, place in heads.items():
+            if row[0].kind != "empty":
+                above[player] += row[place].value or 0
+            elif row[place].value:
+                total += 1
+                fitting += row[place].value == above[player]
+    return fitting * 2 > total
 
 
 def _sums_row(table: _Table, label: Cell | None, taken: dict[str, Cell], counted: bool, last: bool) -> bool:
@@ -326,7 +354,7 @@ def _columns(tables: list[_Table], numbers: Numbers | None, findings: list[Findi
     for column in found:
         for series in (column.points, column.totals, [cell for _, cell in column.sums]):
             for number, cell in enumerate(series or [], 1):
-                if cell.kind == "text" or (cell.kind == "bust" and series is not column.points):
+                if (cell.kind == "text" and cell.text) or (cell.kind == "bust" and series is not column.points):
                     what = f"{cell.text[:40]!r} is no number of points"
                     round_ = number if series in (column.points, column.totals) else None
                     right = "a whole number, bust, - where there was no turn"

@@ -23,6 +23,8 @@ from tenklog.totals import turn_totals
 from tenklog.turns import play
 
 MOST_SUMS = 4_000  # different sums of one stretch, where some turns may count or not
+MOST_PLAYED = 24  # slips that are compared by playing the game on
+ODD = 3.0  # how much unlikelier a slip is for each thing that the rules then have against the game
 MOST_POINTS = 100_000  # of a turn whose dice are asked for; more than that nobody wrote down
 
 Series = Literal["points", "totals", "sums"]
@@ -83,6 +85,7 @@ class Judge:
         self.accepted: set[Fault] = set()  # said already
         self.uncounted: set[tuple[int, int]] = set()  # player and row of turns that the sums leave out
         self.findings: list[Finding] = []
+        self.unsure: set[int] = set()  # players whose numbers are corrected by a mere guess
         most = max((abs(value) for one in self.players for value in _written(one)), default=0)
         self.totals = turn_totals(rules, min(most, MOST_POINTS))
         self.losses = losses(rules)
@@ -154,16 +157,58 @@ class Judge:
 
     # -- the likely slips -------------------------------------------------------------------------
 
-    def settle(self) -> None:
-        """Say what can't be true, each slip once, and put the likely numbers in their place."""
+    def settle(self, odd: Callable[[list[Numbers]], int] = lambda players: 0) -> None:
+        """Say what can't be true, each slip once, and put the likely numbers in their place.
+
+        `odd` counts what a game of such numbers still has against the rules; it decides between slips as likely.
+        """
+        self._fill()
         while faults := self.all_faults():
-            best = min(self._slips(faults), key=lambda one: (one.faults, one.cost), default=None)
-            if best is None or best.faults >= len(faults):
+            found = list(self._slips(faults))
+            least = min((one.faults for one in found), default=len(faults))
+            if least >= len(faults):
                 self._state(faults[0])
-            else:
-                self.findings.append(self._finding(best, faults))
-                for spot, value in best.edits.items():
-                    self.players[spot[1]] = _edited(self.players[spot[1]], {spot: value})
+                continue
+            found = sorted((one for one in found if one.faults == least), key=lambda one: one.cost)[:MOST_PLAYED]
+            for one in found if len(found) > 1 else []:
+                one.cost += ODD * odd(self._with(one))
+            best = min(found, key=lambda one: (one.cost, self._size(one)))  # small turns are commoner than large ones
+            level = [one for one in found if one.cost == best.cost and one.place != best.place]
+            self.findings.append(self._finding(best, level))
+            if not self._certain(best):
+                self.unsure |= {spot[1] for spot in best.edits}
+            self.players = self._with(best)
+
+    def _fill(self) -> None:
+        """Put what the sums tell in the place of cells of which it was said already that they are no numbers."""
+        for player, one in enumerate(self.players):
+            for row in one.gaps:
+                series: Series = "points" if one.points is not None else "totals"
+                if self.cell((series, player, row)).kind == "text":
+                    self.accepted.add(("missing", player, row))
+                    value = self._needed(series, player, row) if len(one.gaps) == 1 else None
+                    if value is not None and self.possible(value):
+                        self.players[player] = _edited(one, {(series, player, row): value})
+                    else:
+                        self.unsure.add(player)
+
+    def _with(self, slip: Slip) -> list[Numbers]:
+        """Return the numbers as they would be without a slip."""
+        players = [*self.players]
+        for spot, value in slip.edits.items():
+            players[spot[1]] = _edited(players[spot[1]], {spot: value})
+        return players
+
+    def _size(self, slip: Slip) -> int:
+        """Return how large the number is that one number is corrected to; of exchanged ones there is nothing to say."""
+        return abs(slip.edits[slip.place] or 0) if len(slip.edits) == 1 and slip.place[0] == "points" else 0
+
+    def _certain(self, slip: Slip) -> bool:
+        """Tell whether the sheet's sums, and not only what dice can make, speak for a correction."""
+        return all(
+            spot[0] != "points" or any(a[0] <= spot[2] < b[0] for a, b in pairwise(self._ends(self.players[spot[1]])))
+            for spot in slip.edits
+        )
 
     def _slips(self, faults: list[Fault]) -> Iterator[Slip]:
         seen = set()
@@ -173,15 +218,26 @@ class Judge:
             for slip in self._edits(player, [one for one in faults if one[1] == player]):
                 slip.faults = others + self._left(slip)
                 yield slip
-        for _, player, row in faults:
-            for series in ("points", "totals"):
-                for slip in self._moves(series, player, row):  # type: ignore[arg-type]
-                    if (key := str(sorted(slip.edits.items(), key=str))) not in seen:
-                        seen.add(key)
-                        touched = {spot[1] for spot in slip.edits}
-                        others = sum(one not in touched for _, one, _ in faults)
-                        slip.faults = others + self._left(slip)
-                        yield slip
+        for series, player, row in dict.fromkeys(self._rows_of(faults)):
+            for slip in self._moves(series, player, row):
+                if (key := str(sorted(slip.edits.items(), key=str))) not in seen:
+                    seen.add(key)
+                    touched = {spot[1] for spot in slip.edits}
+                    slip.faults = sum(one not in touched for _, one, _ in faults) + self._left(slip)
+                    yield slip
+
+    def _rows_of(self, faults: list[Fault]) -> Iterator[Spot]:
+        """Yield where numbers may stand in the wrong column: in the rows of a fault, all those of a sum among them."""
+        for kind, player, row in faults:
+            one = self.players[player]
+            if one.points is not None:
+                ends = self._ends(one)
+                first, last = next(((a[0], b[0]) for a, b in pairwise(ends) if a[0] <= row < b[0]), (row, row + 1))
+                rows = range(first, last) if kind in ("sum", "below") else (row,)
+                yield from (("points", player, at) for at in rows)
+            if one.totals is not None:
+                yield from (("totals", player, at) for at in (row - 1, row) if at >= 0)
+            yield from (("sums", player, number) for number, (rows_, _) in enumerate(one.sums) if rows_ in (row, row + 1))
 
     def _left(self, slip: Slip) -> int:
         """Count what still can't be true of the players whose numbers a slip changes."""
@@ -251,16 +307,18 @@ class Judge:
 
     def _moves(self, series: Series, player: int, row: int) -> Iterator[Slip]:
         """Propose that numbers of a row stand in the wrong columns."""
-        rows = [getattr(one, series) for one in self.players]
-        if rows[player] is None or row >= len(rows[player]):
+        columns = [_series(one, series) for one in self.players]
+        if any(row >= len(column) for column in columns):
             return
-        values = [one[row] for one in rows]
+        values = [column[row] for column in columns]
         for other in range(len(values)):
             a, b = values[player], values[other]
             if other != player and a is not None and b is not None and a != b:
                 edits: dict[Spot, int | None] = {(series, player, row): b, (series, other, row): a}
                 first = (series, min(player, other), row)
                 yield Slip(edits, 1 if abs(player - other) == 1 else 3, "swap", first)
+        if series == "sums":
+            return
         for hole in (number for number, value in enumerate(values) if value is None):
             for step, ends in ((1, range(hole + 1, len(values))), (-1, range(hole - 1, -1, -1))):
                 edits = {}
@@ -300,12 +358,7 @@ class Judge:
 
     def _value(self, spot: Spot) -> int | None:
         series, player, row = spot
-        one = self.players[player]
-        if series == "sums":
-            return one.sums[row][1]
-        values = one.points if series == "points" else one.totals
-        assert values is not None
-        return values[row]
+        return _series(self.players[player], series)[row]
 
     def _say(self, spot: Spot, kind: str, what: str, right: str) -> Finding:
         series, player, row = spot
@@ -322,8 +375,6 @@ class Judge:
             what, right = "the cell is empty", "the points, 0, or - where there was no turn"
             if self.cell((series, player, row)).kind == "none":
                 what = "a dash says that there was no turn, but one is due"
-            if self.cell((series, player, row)).kind == "text":
-                return  # said already
             self.findings.append(self._say((series, player, row), kind, what, right))
         elif kind == "impossible" and one.points is not None:
             value = one.points[row]
@@ -360,8 +411,17 @@ class Judge:
         right = f"{a[1]} and {sum(turns)} make {a[1] + sum(turns)}" if a[0] else f"the points make {sum(turns)}"
         return f"the total {b[1]} does not add up", right
 
-    def _finding(self, slip: Slip, faults: list[Fault]) -> Finding:
-        """Say a slip."""
+    def _finding(self, slip: Slip, level: list[Slip]) -> Finding:
+        """Say a slip, and which others would explain as much."""
+        found = self._words(slip)
+        places = [self.cell(one.place) for one in level]
+        others = list(dict.fromkeys(f"line {one.line}, column {one.letter}" for one in places))
+        if others:
+            more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+            found = replace(found, right=f"{found.right}; as likely {', '.join(others[:3])}{more}")
+        return found
+
+    def _words(self, slip: Slip) -> Finding:
         spot = slip.place
         series, player, row = spot
         name = self.sheet.columns[player].player
@@ -423,6 +483,12 @@ def _written(one: Numbers) -> Iterator[int]:
         yield from (value for value in series if value is not None)
 
 
+def _series(one: Numbers, series: Series) -> list[int | None]:
+    if series == "sums":
+        return [total for _, total in one.sums]
+    return (one.points if series == "points" else one.totals) or []
+
+
 def _edited(one: Numbers, edits: dict[Spot, int | None]) -> Numbers:
     points = None if one.points is None else [*one.points]
     totals = None if one.totals is None else [*one.totals]
@@ -449,6 +515,8 @@ def relation(written: int | None, right: int | None) -> tuple[str, float]:
     """Say how a number came to be written for another, and how unlikely that is; nothing and 5 where nobody knows."""
     if written is None or right is None:
         return "", 1.5
+    if written == 0:
+        return "", 4  # nobody writes 300 so that 0 is left
     if written == -right:
         return "the minus is missing" if right < 0 else "a minus too many", 1
     if (written < 0) != (right < 0) and written and right:

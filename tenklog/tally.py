@@ -73,8 +73,15 @@ def tally(
     order = [*range(start, len(names)), *range(start)]
     judge = Judge(sheet, rules)
     written = judge.players
-    judge.settle()
+
+    def odd(players: list[Numbers]) -> int:
+        trial = _Tally(sheet, rules, players, order)
+        trial.run()
+        return len(trial.findings)
+
+    judge.settle(odd)
     strict = _Tally(sheet, rules, judge.players, order)
+    strict.off = {order.index(player) for player in judge.unsure}
     strict.run()
     told = _sorted([*sheet.findings, *judge.findings, *strict.findings])
     used = strict
@@ -257,7 +264,9 @@ class _Tally:
         elif change:
             event = events.Bank(1, player=player, points=change)
             why = state.worth_banking(self.position, turn, change)[1]
-            self.say(column, entry.cell, entry.row, "minimum", f"{change} is {why}", "0, as the turn posts nothing")
+            if column not in self.off or self.position.seats[turn.seat].opened:
+                right = "0, as the turn posts nothing"
+                self.say(column, entry.cell, entry.row, "minimum", f"{change} is {why}", right)
         else:
             if change is not None:
                 event = events.Bank(1, player=player, points=0)
