@@ -17,6 +17,7 @@ MOST_CELLS = 100_000
 DELIMITERS = "\t;|,"
 # Words for a lost turn: the game's own, and those of the sheets in our sources.
 BUSTS = frozenset({"bust", "busted", "farkle", "zilch", "baglås"})
+NO_TURN = frozenset({"-", "left"})
 
 _MINUS = str.maketrans(dict.fromkeys("\u2212\u2013\u2010\u2011\ufe63\uff0d", "-"))
 _SPACES = str.maketrans(dict.fromkeys("\u00a0\u2009\u202f\u2007\t", " "))
@@ -63,6 +64,17 @@ def read(text: str) -> Grid:
     return [[*row, *(Cell(row[0].line, column) for column in range(len(row) + 1, width + 1))] for row in found]
 
 
+def is_table(data: bytes) -> bool:
+    """Tell whether a file is a table of numbers rather than another text: most of its lines have some beside another."""
+    try:
+        text = decode(data)
+    except DataError:
+        return False
+    rows = [row for row in max((_parse(text, sign) for sign in DELIMITERS), key=_regular) if row]
+    told = [one for row in rows for one in row[1:] if one.kind != "empty"]
+    return len(rows) > 1 and sum(one.kind != "text" for one in told) * 2 > len(told) >= len(rows) - 1
+
+
 def decode(data: bytes) -> str:
     """Return the text of a file as a spreadsheet saves it; raise DataError."""
     if len(data) > MOST_BYTES:
@@ -72,7 +84,7 @@ def decode(data: bytes) -> str:
         return data.decode("utf-16" if wide else "utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise DataError("is no UTF-8 (byte {error.start})".format(error=error), "save it as CSV UTF-8", str(line)) from None
+        raise DataError(f"is no UTF-8 (byte {error.start})", "a sheet saved as CSV UTF-8", str(line)) from None
 
 
 def _parse(text: str, delimiter: str) -> Grid:
@@ -80,6 +92,7 @@ def _parse(text: str, delimiter: str) -> Grid:
         lines = enumerate(text.splitlines(), 1)
         rows = [(line, row.strip().removeprefix("|").removesuffix("|").split("|")) for line, row in lines]
         rows = [(line, row) for line, row in rows if not all(re.fullmatch(r" *:?-{2,}:? *", one) for one in row)]
+        rows = _halved(rows)
     else:
         rows = []
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
@@ -99,6 +112,26 @@ def _parse(text: str, delimiter: str) -> Grid:
     return found
 
 
+_HALVES = re.compile(r"(.*\S) {2,}(-?\d+)")
+
+
+def _halved(rows: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
+    """Divide columns in whose cells points and total stand side by side, as `tenklog sheet` writes them."""
+    width = max((len(row) for _, row in rows), default=0)
+    texts = [
+        [row[place].strip() for _, row in rows if place < len(row) and row[place].strip()] for place in range(width)
+    ]
+    double = [sum(bool(_HALVES.fullmatch(one)) for one in column) * 2 >= len(column) > 1 for column in texts]
+    found = []
+    for line, row in rows:
+        cells_: list[str] = []
+        for place, text in enumerate(row):
+            halves = _HALVES.fullmatch(text.strip())
+            cells_ += [text] if not double[place] else [halves[1], halves[2]] if halves else [text, ""]
+        found.append((line, cells_))
+    return found
+
+
 def _regular(grid: Grid) -> tuple[int, int]:
     """Return how good a reading this is: first the cells with numbers, in rows of two and more cells, then all."""
     told = [one for row in grid if len(row) > 1 for one in row]
@@ -107,11 +140,11 @@ def _regular(grid: Grid) -> tuple[int, int]:
 
 def cell(line: int, column: int, text: str) -> Cell:
     """Read what stands in a cell."""
-    text = " ".join(text.translate(_SPACES).split())
+    text = " ".join(text.translate(_SPACES).strip().split(" "))
     plain = text.translate(_MINUS).removeprefix("'")
     if not plain:
         return Cell(line, column, text)
-    if plain == "-":
+    if plain.casefold() in NO_TURN:
         return Cell(line, column, text, "none")
     number = _number(plain)
     if number is not None:

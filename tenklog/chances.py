@@ -4,6 +4,7 @@ What the rest of a turn depends on, its points aside, is a `Node`; what a throw 
 rule is stated here, so whatever the rules make of a throw holds for the odds as well.
 """
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 from msgspec import Struct
@@ -84,10 +85,14 @@ class Throw(Struct, frozen=True):
 
 
 class Chances:
-    """What every throw under one ruleset can bring; worked out when first asked for. Use `Chances.of`."""
+    """What every throw under one ruleset can bring; worked out when first asked for. Use `Chances.of`.
 
-    def __init__(self, table: Table) -> None:
+    Who asks what some throws can bring gives those, by the number of dice; the counts of a `Throw` are then of them.
+    """
+
+    def __init__(self, table: Table, throws_: Mapping[int, list[Dice]] = _SETS) -> None:
         self.rules = table.rules
+        self._sets = throws_
         self._start = opening(("",), table.rules)
         self._throws: dict[Node, Throw] = {}
 
@@ -113,7 +118,7 @@ class Chances:
         lost = won = 0
         choices = {}
         before = with_turn(self._start, at.turn(0, 0))
-        for dice in _SETS[at.dice_left]:
+        for dice in self._sets[at.dice_left]:
             rolled = play(before, events.Roll(1, player="", dice=dice))
             turn = rolled.turn
             if turn is None:

@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec import Struct, json
 
 from tenklog.dice import Dice, contains, matches, minus, parts
-from tenklog.rules import Ruleset, is_off
+from tenklog.rules import Combination, Ruleset, is_off
 
 Verdict = Literal["win", "wipeout", "score", "nothing"]
 
@@ -37,21 +37,10 @@ class Table:
 
     def __init__(self, rules: Ruleset) -> None:
         self.rules = rules
-        self._parts: dict[int, list[Part]] = {face: [] for face in range(1, 7)}
-        self._partitions: dict[Dice, tuple[int, tuple[Part, ...]] | None] = {(): (0, ())}
-        self._keeps: dict[tuple[Dice, Dice, int], dict[Dice, int]] = {}
-        self._looks: dict[Dice, tuple[Dice, Verdict]] = {}
-        best: dict[Dice, Part] = {}
-        for name, combination in rules.scoring.items():
-            if is_off(combination) or len(combination.dice) > rules.dice:
-                continue
-            value = combination.points
-            for dice, faces in matches(combination.dice):
-                points = value if isinstance(value, int) else int(value[:-1]) * faces[value[-1]]
-                if dice not in best or points > best[dice].points:
-                    best[dice] = Part(name, dice, points)
-        for dice, part in best.items():
-            self._parts[dice[0]].append(part)
+        on = {name: one for name, one in rules.scoring.items() if not is_off(one)}
+        judged = (rules.set_aside, rules.build_on_kept, rules.wipeout, rules.instant_win)
+        found = _found(json.encode((on, rules.dice)), judged)
+        self._parts, self._partitions, self._keeps, self._looks = found
 
     @staticmethod
     def of(rules: Ruleset) -> "Table":
@@ -158,6 +147,35 @@ def best_keep(keeps: Mapping[Dice, int]) -> Keep:
     """Return the best of some keeps: most points, then most dice, then the smallest dice."""
     dice = min(keeps, key=lambda dice: (-keeps[dice], -len(dice), dice))
     return Keep(dice, keeps[dice])
+
+
+_Partitions = dict[Dice, tuple[int, tuple[Part, ...]] | None]
+_Keeps = dict[tuple[Dice, Dice, int], dict[Dice, int]]
+_Looks = dict[Dice, tuple[Dice, Verdict]]
+
+
+@lru_cache(maxsize=256)
+def _found(scores: bytes, judged: tuple[object, ...]) -> tuple[dict[int, list[Part]], _Partitions, _Keeps, _Looks]:
+    """Return what the tables of all rulesets that score alike have found out: many differ in other settings alone."""
+    scoring, most = json.decode(scores, type=tuple[dict[str, Combination], int])
+    best: dict[Dice, Part] = {}
+    for name, combination in scoring.items():
+        if len(combination.dice) > most:
+            continue
+        value = combination.points
+        for dice, faces in _matches(combination.dice):
+            points = value if isinstance(value, int) else int(value[:-1]) * faces[value[-1]]
+            if dice not in best or points > best[dice].points:
+                best[dice] = Part(name, dice, points)
+    parts_: dict[int, list[Part]] = {face: [] for face in range(1, 7)}
+    for dice, part in best.items():
+        parts_[dice[0]].append(part)
+    return parts_, {(): (0, ())}, {}, {}
+
+
+@lru_cache(maxsize=256)
+def _matches(pattern: str) -> tuple[tuple[Dice, dict[str, int]], ...]:
+    return tuple(matches(pattern))
 
 
 @lru_cache(maxsize=256)

@@ -7,6 +7,7 @@ tables, as on the Tiotusen page. Nothing is guessed from a single number: what i
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Literal
 
 from msgspec import Struct
@@ -16,13 +17,20 @@ from tenklog.cells import Cell, Grid
 from tenklog.errors import DataError, UsageError
 
 ROUNDS = frozenset(
-    "round rounds runde runda omgång tur turn turns after efter nach dopo giro turno mano hand nr no # r t".split()
-)
-PLAYERS = frozenset("player players name names spieler spelare spiller giocatore joueur".split())
+    {
+        "round", "rounds", "runde", "runda", "omgång", "tur", "turn", "turns", "after", "efter", "nach", "dopo", "giro",
+        "turno", "mano", "hand", "nr", "no", "#", "r", "t",
+    }
+)  # fmt: skip
+PLAYERS = frozenset(
+    {"player", "players", "name", "names", "spieler", "spelare", "spiller", "giocatore", "joueur"}
+)  # fmt: skip
 SUMS = frozenset(
-    "total totals totale totalt sum sums summe summa somma gesamt ialt Σ score scores final end result results "
-    "running cumulative standing standings points".split()
-) - {"points"}
+    {
+        "total", "totals", "totale", "totalt", "sum", "sums", "summe", "summa", "somma", "gesamt", "ialt", "score",
+        "scores", "final", "end", "result", "results", "running", "cumulative", "standing", "standings",
+    }
+)  # fmt: skip
 _LABEL = re.compile(r"(\D{0,20}?)[ .#]*(\d{1,4})[.):]?")
 
 Numbers = Literal["points", "totals"]
@@ -61,8 +69,8 @@ def finding(
 class Column(Struct):
     """What a sheet says of a player: by rounds what a turn posted, and the total after it; cells may be empty.
 
-    `points` or `totals` are None where the sheet has no such numbers. `sums` are totals below all the rounds, or between
-    them: how many rounds are above each, and its cell.
+    `points` or `totals` are None where the sheet has no such numbers. `sums` are totals below all the rounds, or
+    between them: how many rounds are above each, and its cell.
     """
 
     player: str
@@ -89,6 +97,17 @@ class _Table(Struct):
     sums: list[tuple[int, dict[str, Cell]]]
     first: int  # the number of the first round
     totals: bool  # its head says that it holds running totals
+
+    @property
+    def rounds(self) -> int:
+        """Return how many rounds it has so far."""
+        return len(next(iter(self.main.values()), []))
+
+    def take(self, row: list[Cell], heads: dict[str, int], beside: dict[str, int]) -> None:
+        """Take a row of numbers in."""
+        for series, at in ((self.main, heads), (self.beside, beside)):
+            for player, place in at.items():
+                series[player].append(row[place])
 
 
 def lay_out(grid: Grid, numbers: Numbers | None = None) -> Sheet:
@@ -136,7 +155,7 @@ def _numbered(labels: Sequence[Cell], words: bool = True) -> bool:
             fitting += int(found[2]) - place == offset
     # Rows of sums between the rounds take places without a number.
     told = [int(one[2]) for one in (_LABEL.fullmatch(label.text) for label in labels if not _is_sum(label)) if one]
-    rising = sum(b == a + 1 for a, b in zip(told, told[1:], strict=False))
+    rising = sum(b == a + 1 for a, b in pairwise(told))
     return total > 0 and (fitting * 3 >= total * 2 or (rising + 1) * 3 >= total * 2) and bool(fitting)
 
 
@@ -193,9 +212,9 @@ def _table(rows: Grid, findings: list[Finding]) -> _Table:
     )
     if labelled and counted and (first := _LABEL.fullmatch(labels[0].text)):
         table.first = int(first[2])
+    between = labelled and counted and _sums_between(body, heads)
     places = [*heads.values(), *beside.values()]
     expected = table.first
-    between = labelled and counted and _sums_between(body, heads)
     for number, row in enumerate(body):
         told = [row[place] for place in places if row[place].kind != "empty"]
         label = row[0] if labelled else None
@@ -204,25 +223,26 @@ def _table(rows: Grid, findings: list[Finding]) -> _Table:
         taken = {player: row[place] for player, place in heads.items()}
         unlabelled = between and row[0].kind == "empty"
         if unlabelled or _sums_row(table, label, taken, counted, number == len(body) - 1):
-            table.sums.append((len(next(iter(table.main.values()))), taken))
+            table.sums.append((table.rounds, taken))
             continue
-        if label and counted and (said := _LABEL.fullmatch(label.text)):
-            if int(said[2]) == expected + 1:
-                what, right = f"round {said[2]} follows round {expected - 1}", f"the row of round {expected}"
-                findings.append(finding(label, None, None, "row", what, right))
-                for series, at in ((table.main, heads), (table.beside, beside)):
-                    for player, place in at.items():
-                        series[player].append(Cell(row[place].line, row[place].column, "", "text"))
-                expected += 1
-            elif int(said[2]) != expected:
-                findings.append(finding(label, None, None, "row", f"round {said[2]} stands here", f"round {expected}"))
+        if label and counted and _skips(label, expected, findings):
+            lacking = [Cell(one.line, one.column, "", "text") for one in row]
+            table.take(lacking, heads, beside)
+            expected += 1
+        table.take(_shortened(row, places, int(labelled), table.rounds + 1, findings), heads, beside)
         expected += 1
-        row = _shortened(row, places, int(labelled), len(next(iter(table.main.values()))) + 1, findings)
-        for player, place in heads.items():
-            table.main[player].append(row[place])
-        for player, place in beside.items():
-            table.beside[player].append(row[place])
     return table
+
+
+def _skips(label: Cell, expected: int, findings: list[Finding]) -> bool:
+    """Say when a row has another number than is due, and tell whether just one row is missing before it."""
+    said = _LABEL.fullmatch(label.text)
+    if said is None or int(said[2]) == expected:
+        return False
+    skips = int(said[2]) == expected + 1
+    what = f"round {said[2]} follows round {expected - 1}" if skips else f"round {said[2]} stands here"
+    findings.append(finding(label, None, None, "row", what, f"round {expected}"))
+    return skips
 
 
 def _heads(rows: Grid, first: int, findings: list[Finding]) -> tuple[dict[str, int], dict[str, int]]:
@@ -257,7 +277,9 @@ def _heads(rows: Grid, first: int, findings: list[Finding]) -> tuple[dict[str, i
         beside = {}
     elif nameless and not any(row[place].kind == "empty" for row in rows[1:] for place in nameless):
         cell = rows[0][nameless[0]]
-        findings.append(finding(cell, None, None, "name", "a column of points has no name", "the player's name above it"))
+        findings.append(
+            finding(cell, None, None, "name", "a column of points has no name", "the player's name above it")
+        )
     return heads, beside
 
 
@@ -283,7 +305,7 @@ def _sums_row(table: _Table, label: Cell | None, taken: dict[str, Cell], counted
     there = [one.value for one in taken.values()]
     fitting = sum(a == b for a, b in zip(above, there, strict=True) if b)
     if label is None or not counted:
-        rounds = len(next(iter(table.main.values())))
+        rounds = table.rounds
         return last and rounds > 1 and fitting > 1 and fitting * 2 > len(there)
     return not _LABEL.fullmatch(label.text) and fitting > 0 and fitting * 2 >= len([one for one in there if one])
 
@@ -316,7 +338,7 @@ def _joined(tables: list[_Table]) -> list[_Table]:
         before = found[-1]
         if table.heads.keys() != before.heads.keys():
             continue  # of something else
-        rounds = len(next(iter(before.main.values())))
+        rounds = before.rounds
         if table.first == before.first + rounds and not table.totals and table.beside.keys() == before.beside.keys():
             for player in before.main:
                 before.main[player] += table.main[player]
@@ -342,15 +364,18 @@ def _columns(tables: list[_Table], numbers: Numbers | None, findings: list[Findi
         points, totals = None, first.main
     found = []
     for player, head in first.heads.items():
-        column = Column(player, head, points and points[player], totals and totals[player], [])
+        column = Column(
+            player, head, None if points is None else points[player], None if totals is None else totals[player], []
+        )
         for table in tables[:2]:
             column.sums += [(number, row[player]) for number, row in table.sums if row[player].kind != "empty"]
         found.append(column)
     length = max(map(_rounds, found))
     for column in found:
-        for one in (column.points, column.totals):
-            if one is not None and len(one) < length:
-                one += [Cell(one[-1].line if one else column.head.line, column.head.column)] * (length - len(one))
+        for series in (column.points, column.totals):
+            if series is not None:
+                end = series[-1] if series else column.head
+                series += [Cell(end.line, end.column)] * (length - len(series))  # noqa: PLW2901  (grows in place)
     for column in found:
         for series in (column.points, column.totals, [cell for _, cell in column.sums]):
             for number, cell in enumerate(series or [], 1):
@@ -376,7 +401,7 @@ def _adds_up(points: dict[str, list[Cell]], totals: dict[str, list[Cell]]) -> in
 
 def _rises(table: _Table) -> bool:
     """Tell whether numbers are running totals: sums below them say so, or else hardly any is below the one above it."""
-    last = [(row, table.main) for number, row in table.sums[-1:] if number == len(next(iter(table.main.values())))]
+    last = [(row, table.main) for number, row in table.sums[-1:] if number == table.rounds]
     for row, main in last:
         sums = [sum(one.value or 0 for one in main[player]) for player in main]
         ends = [next((one.value for one in main[player][::-1] if one.value is not None), None) for player in main]
@@ -391,5 +416,5 @@ def _rises(table: _Table) -> bool:
     for column in table.main.values():
         values = [one.value for one in column if one.value is not None]
         steps += max(0, len(values) - 1)
-        falls += sum(b < a for a, b in zip(values, values[1:], strict=False))
+        falls += sum(b < a for a, b in pairwise(values))
     return table.totals or (steps >= 3 and falls * 6 <= steps)

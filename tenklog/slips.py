@@ -19,13 +19,12 @@ from tenklog.cells import Cell
 from tenklog.rules import LIMIT, Ruleset
 from tenklog.sheets import Column, Finding, Sheet, finding
 from tenklog.state import Position, Terms, opening, posts
-from tenklog.totals import turn_totals
+from tenklog.totals import TurnTotals
 from tenklog.turns import play
 
 MOST_SUMS = 4_000  # different sums of one stretch, where some turns may count or not
 MOST_PLAYED = 24  # slips that are compared by playing the game on
 ODD = 3.0  # how much unlikelier a slip is for each thing that the rules then have against the game
-MOST_POINTS = 100_000  # of a turn whose dice are asked for; more than that nobody wrote down
 
 Series = Literal["points", "totals", "sums"]
 Spot = tuple[Series, int, int]  # the player's number and the row, both from 0
@@ -86,16 +85,13 @@ class Judge:
         self.uncounted: set[tuple[int, int]] = set()  # player and row of turns that the sums leave out
         self.findings: list[Finding] = []
         self.unsure: set[int] = set()  # players whose numbers are corrected by a mere guess
-        most = max((abs(value) for one in self.players for value in _written(one)), default=0)
-        self.totals = turn_totals(rules, min(most, MOST_POINTS))
+        self.totals = TurnTotals(rules)
         self.losses = losses(rules)
 
     def possible(self, change: int, total: int | None = None) -> bool:
         """Tell whether a turn can change the own total so; `total` is the one after it, where it is known."""
-        if change > MOST_POINTS or change == 0:
-            return True
-        if change > 0:
-            return self.totals is None or change in self.totals
+        if change >= 0:
+            return change == 0 or change in self.totals
         if change in self.losses:
             return True
         return not self.rules.negative_totals and total == 0 and any(change > loss for loss in self.losses)
@@ -237,7 +233,9 @@ class Judge:
                 yield from (("points", player, at) for at in rows)
             if one.totals is not None:
                 yield from (("totals", player, at) for at in (row - 1, row) if at >= 0)
-            yield from (("sums", player, number) for number, (rows_, _) in enumerate(one.sums) if rows_ in (row, row + 1))
+            yield from (
+                ("sums", player, number) for number, (rows_, _) in enumerate(one.sums) if rows_ in (row, row + 1)
+            )
 
     def _left(self, slip: Slip) -> int:
         """Count what still can't be true of the players whose numbers a slip changes."""
@@ -301,7 +299,9 @@ class Judge:
                 (row + 1, total, ("totals", player, row)) for row, total in enumerate(one.totals) if total is not None
             ]
         found += [
-            (rows, total, ("sums", player, number)) for number, (rows, total) in enumerate(one.sums) if total is not None
+            (rows, total, ("sums", player, number))
+            for number, (rows, total) in enumerate(one.sums)
+            if total is not None
         ]
         return sorted(found, key=lambda end: end[0])
 
@@ -383,7 +383,7 @@ class Judge:
             )
         else:
             ends = self._ends(one)
-            a, b = next((a, b) for a, b in pairwise(ends) if a[0] <= row < b[0] and (b[2] or ("",))[0] != "") 
+            a, b = next((a, b) for a, b in pairwise(ends) if a[0] <= row < b[0] and (b[2] or ("",))[0] != "")
             assert b[2] is not None
             self.findings.append(self._say(b[2], "sum", *self._sum_words(one, a, b)))
 
@@ -476,11 +476,6 @@ def _numbers(column: Column) -> Numbers:
         frozenset(loose),
         frozenset(gaps),
     )
-
-
-def _written(one: Numbers) -> Iterator[int]:
-    for series in (one.points or [], one.totals or [], [total for _, total in one.sums]):
-        yield from (value for value in series if value is not None)
 
 
 def _series(one: Numbers, series: Series) -> list[int | None]:

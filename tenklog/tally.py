@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from tenklog import cells, events, state
 from tenklog.cells import Cell
-from tenklog.errors import DataError, TenklogError, UsageError, nearest
+from tenklog.errors import TenklogError, UsageError, nearest
 from tenklog.game import Game, check_players, evolve
 from tenklog.rules import Ruleset
 from tenklog.sheets import Column, Finding, Sheet, finding, lay_out
@@ -104,11 +104,14 @@ def _sorted(found: list[Finding]) -> list[Finding]:
     return sorted(at.values(), key=lambda one: (one.line, len(one.column), one.column))
 
 
+Link = tuple[Any, tuple[events.AnyEvent, tuple[int, int] | None]]  # what came before, and an event with its turn
+
+
 class _Way(Struct):
     """A reading of the turns so far: the position, and the events linked backwards."""
 
     position: Position
-    events: tuple[Any, Any]
+    events: Link | None = None
 
     @property
     def key(self) -> object:
@@ -131,7 +134,7 @@ class _Tally:
         self.seats = there  # seat -> column
         self.players = tuple(self.columns[number].player for number in there)
         self.off: set[int] = set()  # columns whose total is no longer that of the sheet
-        self.ways = [_Way(opening(self.players, rules), ())]  # type: ignore[arg-type]
+        self.ways = [_Way(opening(self.players, rules))]
 
     @property
     def position(self) -> Position:
@@ -209,7 +212,10 @@ class _Tally:
         assert turn is not None
         player = self.columns[column].player
         before = way.position.seats[turn.seat].total
+        found = False
         for event in _candidates(player, entry):
+            if found and not self.costly(column, entry):
+                return
             after = play(way.position, event)
             assert after.ended is not None
             change = after.ended.change
@@ -219,7 +225,14 @@ class _Tally:
             if not fits and change == 0 and isinstance(event, events.Bank):
                 fits = self.uncounted(column, entry, before)
             if fits:
+                found = True
                 yield _Way(after, (way.events, (event, (column, entry.row))))
+
+    def costly(self, column: int, entry: Entry) -> bool:
+        """Tell whether a turn of nothing is followed by a loss, so that it matters whether it was a bust."""
+        queue = self.queues[column]
+        later = (one.change for one in queue[queue.index(entry) :])
+        return next((change for change in later if change), 0) < 0
 
     def uncounted(self, column: int, entry: Entry, before: int) -> bool:
         """Tell whether the sheet's sums leave out what a turn says it was worth."""
@@ -312,10 +325,9 @@ class _Tally:
         )
         played = []
         link = self.ways[0].events
-        while link:
-            link, one = link
-            played.append(one)
-        at = {(self.columns.index(column), number): number for column in self.columns for number in ()}  # noqa: F841
+        while link is not None:
+            played.append(link[1])
+            link = link[0]
         notes: dict[tuple[int, int] | None, list[Finding]] = {}
         names = [column.player for column in self.columns]
         keys = {key for _, key in played}

@@ -11,49 +11,85 @@ from msgspec.structs import replace
 
 from tenklog import state
 from tenklog.chances import Chances, Node
-from tenklog.rules import Ruleset
+from tenklog.dice import MOST, Dice
+from tenklog.rules import LIMIT, Ruleset
 from tenklog.scoring import Table
 from tenklog.state import opening
 
-MOST_STEPS = 20_000  # ways through a turn under one ruleset; above it, under a few odd ones, every total passes
+MOST_POINTS = 100_000  # of a turn whose dice are asked for; more than that nobody wrote down
+MOST_WAYS = 20_000  # ways through a turn that are followed; under a few odd rules there are more
 
 
-def turn_totals(rules: Ruleset, most: int) -> frozenset[int] | None:
-    """Return every number of points up to `most` that a turn of dice can bank; None where there are too many ways."""
-    free = replace(
-        rules, name="totals", opening_minimum=0, bank_minimum=0, must_beat_previous=False, target=1_000_000,
-        reach="at-least", last_turns="none", tie="shared", bust_penalty=0, streak_length=0, streak_penalty=0,
-        negative_totals=True, challenge_split=0, challenge_penalties=(0, 0), steal="off",
-    )  # fmt: skip
-    return _totals(json.encode(free), -(-most // 10_000) * 10_000)
+def _few(count: int) -> list[Dice]:
+    """Return some throws: up to two ones and two fives among dice that are all different."""
+    found = []
+    for ones in range(min(2, count) + 1):
+        for fives in range(min(2, count - ones) + 1):
+            rest = count - ones - fives
+            if ones + fives and rest <= 4:
+                found.append(tuple(sorted((*[1] * ones, *[5] * fives, *(2, 3, 4, 6)[:rest]))))
+    return found
 
 
-@lru_cache(maxsize=256)
-def _totals(encoded: bytes, most: int) -> frozenset[int] | None:
+# Nearly every total can be made with these, and to look at them alone is much faster.
+FEW = {count: _few(count) for count in range(1, MOST + 1)}
+
+
+class TurnTotals:
+    """The numbers of points that a turn of dice can bank under some rules."""
+
+    def __init__(self, rules: Ruleset) -> None:
+        free = replace(
+            rules, name="totals", opening_minimum=0, bank_minimum=0, must_beat_previous=False, target=LIMIT,
+            reach="at-least", last_turns="none", tie="shared", bust_penalty=0, streak_length=0, streak_penalty=0,
+            streak_counts="busts", negative_totals=True, challenge_split=0, challenge_penalties=(0, 0), steal="off",
+        )  # fmt: skip
+        self._encoded = json.encode(free)
+        self._found: dict[tuple[int, bool], frozenset[int] | None] = {}
+
+    def __contains__(self, points: int) -> bool:
+        """Tell whether dice can make a number of points (from 1); where too much would have to be tried, they can."""
+        if points > MOST_POINTS:
+            return True
+        most = -(-points // 10_000) * 10_000
+        for few in (True, False):
+            key = (most, few)
+            if key not in self._found:
+                self._found[key] = _totals(self._encoded, most, few)
+            found = self._found[key]
+            if found is None or points in found:
+                return True
+        return False
+
+
+@lru_cache(maxsize=512)
+def _totals(encoded: bytes, most: int, few: bool) -> frozenset[int] | None:
+    """Return all numbers of points up to `most` that a turn can bank, or those that a few throws make; None: too many.
+
+    The points with which a node can be reached are the bits of a number.
+    """
     rules = json.decode(encoded, type=Ruleset)
-    chances = Chances.of(Table.of(rules))
+    chances = Chances(Table.of(rules), FEW) if few else Chances.of(Table.of(rules))
     position = opening(("",), rules)
     within = (1 << most + 1) - 1
-    # The points with which each node can be reached, a bit for each.
     reached = {Node(rules.dice): 1}
-    banked = steps = 0
     waiting = [Node(rules.dice)]
+    banked = ways = 0
     while waiting:
         at = waiting.pop()
         points = reached[at]
-        ways = {(one.after, one.points) for choices in chances.throw(at).choices.values() for one in choices}
-        steps += len(ways)
-        if steps > MOST_STEPS:
-            return None
-        for after, gain in ways:
-            new = (points << gain) & within & ~reached.get(after, 0)
-            if not new:
-                continue
+        steps = {(one.after, one.points) for choices in chances.throw(at).choices.values() for one in choices}
+        ways += len(steps)
+        if ways > MOST_WAYS:
+            return frozenset() if few else None
+        for after, gain in steps:
             turn = after.turn(0, gain)
-            if not after.must_throw and (state.must_bank(position, turn) or not state.bank_ban(position, turn)[0]):
-                banked |= new
-            if not state.must_bank(position, turn):
-                reached[after] = reached.get(after, 0) | new
+            forced = state.must_bank(position, turn)
+            there = (points << gain) & within
+            if not after.must_throw and (forced or not state.bank_ban(position, turn)[0]):
+                banked |= there
+            if not forced and there & ~reached.get(after, 0):
+                reached[after] = reached.get(after, 0) | there
                 if after not in waiting:
                     waiting.append(after)
     return frozenset(number for number in range(most + 1) if banked >> number & 1)

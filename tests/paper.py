@@ -36,13 +36,13 @@ class Paper(Struct):
 def paper(game: Game) -> Paper:
     """Write a game down."""
     found = sheet(game)
-    points = {player: [None] * len(found.rounds) for player in found.players}
-    totals = {player: [None] * len(found.rounds) for player in found.players}
+    points: dict[str, list[int | None]] = {player: [None] * len(found.rounds) for player in found.players}
+    totals: dict[str, list[int | None]] = {player: [None] * len(found.rounds) for player in found.players}
     for number, one in enumerate(found.rounds):
         for entry in one.entries:
             points[entry.player][number] = entry.posted
             totals[entry.player][number] = entry.total
-    return Paper(found.players, points, totals)  # type: ignore[arg-type]
+    return Paper(found.players, points, totals)
 
 
 def played(rng: Random, rules: Ruleset) -> Game:

@@ -1,0 +1,382 @@
+"""Infer: this module finds out which rules explain a record: a log, or a score sheet.
+
+A ruleset explains a log when its standing events, begun under that ruleset, are a legal game in which the points that
+banks assert and the totals that expects name are true, and no score-sheet turn has points that no dice make. It
+explains a sheet when nothing on the sheet speaks against it that does not speak against every ruleset. So the fold
+judges alone.
+
+Of the settings one at a time is varied, all others as in a ruleset that explains the record. Every value of a list is
+tried; of numbers those that tables use, and where two neighbours differ the exact border between them. A range says
+that its ends and the values tried inside explain the record (or do not). What no value changes can't be told. On a
+sheet a combination without which everything is explained as well can't be told either, and no more of it is tried.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Literal, Protocol, get_args, get_origin
+
+from msgspec import Struct
+
+from tenklog import events
+from tenklog.errors import TenklogError, UsageError
+from tenklog.game import Game, false_expect
+from tenklog.recorded import Step, agreed, steps
+from tenklog.rules import (
+    DEFAULTS,
+    LIMIT,
+    Combination,
+    Pattern,
+    Ruleset,
+    Value,
+    change,
+    differences,
+    is_off,
+    shown,
+)
+from tenklog.sheets import Finding, Sheet
+from tenklog.state import Position, opening
+from tenklog.tally import tally
+from tenklog.totals import TurnTotals
+from tenklog.turns import play
+
+COUNTS = (0, 1, 2, 3, 4, 5, 6, 10, LIMIT)
+AMOUNTS = (0, 50, 100, 200, 300, 350, 400, 500, 600, 800, 1000, 1500, 2000, 5000, 10_000, LIMIT)
+TARGETS = (1, 1000, 2000, 3000, 4000, 5000, 7500, 10_000, 15_000, 20_000, LIMIT)
+PATTERNS = (None, "44", "2222", "AAAA", "AAAAA", "AAAAAA", "AAABBB", "AABBCC")
+PENALTIES = ((0, 0), (600, 2000))
+_KINDS: dict[str, Any] = Ruleset.__annotations__
+COUNTED = ("streak_length", "last_die_rolls")
+
+
+class Contradiction(Struct, frozen=True):
+    """Where a record first contradicts rules: `seq` of the event in a log, line and column in a sheet, and why."""
+
+    text: str
+    seq: int | None = None
+    line: int | None = None
+    column: str | None = None
+    player: str | None = None
+    round: int | None = None
+
+    @property
+    def place(self) -> str:
+        """Return the place in words."""
+        if self.seq is not None:
+            return f"event {self.seq}"
+        return f"line {self.line}, column {self.column}"
+
+
+class Verdict(Struct, frozen=True):
+    """Whether a ruleset explains the record, or what contradicts it first."""
+
+    rules: str
+    explains: bool
+    contradiction: Contradiction | None
+
+
+class Tried(Struct, frozen=True):
+    """Values of a setting (one, or a range `1001 to 10000`) that the record contradicts, and where, for one of them."""
+
+    value: str
+    contradiction: Contradiction
+
+
+class Setting(Struct, frozen=True):
+    """A setting or combination of which the record tells something: which values explain it, and which do not."""
+
+    key: str
+    explains: list[str]
+    contradicted: list[Tried]
+
+
+class Inference(Struct, frozen=True):
+    """Which rules explain a record. `base` is the ruleset of which single settings were varied.
+
+    `settings` are those of which the record tells something, `untold` those of which it tells nothing. Where the base
+    does not explain the record itself, `settings` has only those of which some value would explain it.
+    """
+
+    game: str
+    kind: Literal["log", "sheet"]
+    rulesets: list[Verdict]
+    base: str
+    settings: list[Setting]
+    untold: list[str]
+
+
+class Record(Protocol):
+    """What a log and a sheet have in common here."""
+
+    kind: Literal["log", "sheet"]
+    dice: bool  # whether there are any
+
+    def contradiction(self, rules: Ruleset) -> Contradiction | None:
+        """Return what first contradicts some rules; None when they explain the record."""
+
+    def amounts(self) -> set[int]:
+        """Return numbers of points that a penalty may have had."""
+
+
+# -- logs -------------------------------------------------------------------------------------------------------------
+
+
+class LogRecord:
+    """A folded log."""
+
+    kind: Literal["log", "sheet"] = "log"
+
+    def __init__(self, game: Game, log: Iterable[events.AnyEvent]) -> None:
+        self.game = game
+        self.steps: list[Step] = steps(game, log, own=False)
+        self.dice = any(isinstance(step.event, events.Roll) for step in self.steps)
+        self._totals: tuple[Ruleset, TurnTotals] | None = None
+
+    def amounts(self) -> set[int]:
+        """Return nothing: a log with dice names no penalty."""
+        return set()
+
+    def contradiction(self, rules: Ruleset) -> Contradiction | None:
+        """Play the standing events under some rules, with the rule changes that were recorded."""
+        try:
+            base, changes = agreed(self.game, rules, {}, True)
+        except UsageError as error:
+            return Contradiction(f"with the recorded rule changes, {error.what}", seq=1)
+        position = opening(self.game.start.players, base, self.game.position.replayed)
+        for step in self.steps:
+            event = step.event
+            if isinstance(event, events.Note):
+                continue
+            if isinstance(event, events.Expect):
+                # One that is false in the log itself says nothing about rules.
+                wrong = false_expect(position, event)
+                if wrong and not false_expect(step.before, event):
+                    return Contradiction(wrong, seq=event.seq)
+                continue
+            if isinstance(event, events.RuleChange):
+                if event.seq not in changes:
+                    continue
+                event = changes[event.seq]
+            why = self._against(position, step, event)
+            if why:
+                return Contradiction(why, seq=event.seq)
+            try:
+                position = play(position, event, asserted=False)
+            except TenklogError as error:
+                return Contradiction(_said(position, error), seq=event.seq)
+        return None
+
+    def _against(self, position: Position, step: Step, event: events.AnyEvent) -> str:
+        """Say when the points of a bank are not those that the turn has under the rules of a position."""
+        turn, recorded = position.turn, step.before.turn
+        if not isinstance(event, events.Bank) or turn is None or recorded is None or event.settled:
+            return ""
+        if turn.with_dice:
+            # Under the rules that hold in the end: those of the evening may have been changed for the whole game.
+            if turn.phase == "kept" and turn.points != recorded.points:
+                return f"the turn was banked with {recorded.points} points, and has {turn.points} under these rules"
+        elif event.points:
+            if self._totals is None or self._totals[0] is not position.rules:
+                self._totals = (position.rules, TurnTotals(position.rules))
+            if event.points in self._totals[1]:
+                return ""
+            return f"no dice make {event.points} under these rules"
+        return ""
+
+
+def _said(position: Position, error: TenklogError) -> str:
+    if position.turn is None and position.winners:
+        best = position.seats[position.winners[0]]
+        return f"the game was over: {best.player} had won with {best.total}"
+    return error.what
+
+
+# -- sheets -----------------------------------------------------------------------------------------------------------
+
+
+class SheetRecord:
+    """A score sheet that is laid out, and who begins. `against_all` is what speaks against every ruleset: slips."""
+
+    kind: Literal["log", "sheet"] = "sheet"
+    dice = False
+
+    def __init__(self, sheet: Sheet, first: str | None, known: Iterable[Ruleset]) -> None:
+        self.sheet = sheet
+        self.first = first
+        found = [{self._key(one): one for one in self._findings(rules)} for rules in known]
+        common = set.intersection(*(set(one) for one in found)) if found else set()
+        self.against_all = [one for key, one in found[0].items() if key in common] if found else []
+        self._common = {key for key in common if key[2] in ("cell", "row", "name", "missing", "sum")}
+
+    @staticmethod
+    def _key(one: Finding) -> tuple[int, str, str]:
+        return one.line, one.column, one.kind
+
+    def _findings(self, rules: Ruleset) -> list[Finding]:
+        return tally(self.sheet, rules, first=self.first).findings
+
+    def amounts(self) -> set[int]:
+        """Return what the sheet takes from somebody in a turn."""
+        found = set()
+        for column in self.sheet.columns:
+            before = 0
+            for cell in column.points if column.points is not None else column.totals or []:
+                value = cell.value or 0
+                lost = -value if column.points is not None else before - value
+                found |= {lost} if lost > 0 and cell.value is not None else set()
+                before = value
+        return set(sorted(found)[:6])
+
+    def contradiction(self, rules: Ruleset) -> Contradiction | None:
+        """Read the sheet under some rules."""
+        for one in self._findings(rules):
+            if self._key(one) not in self._common:
+                return Contradiction(one.what, None, one.line, one.column, one.player, one.round)
+        return None
+
+
+# -- what explains it -------------------------------------------------------------------------------------------------
+
+
+def infer(
+    name: str, record: Record, rulesets: Iterable[Ruleset], base: Ruleset | None = None
+) -> Inference:  # fmt: skip
+    """Return which of some rulesets explain a record, and what it tells of each setting.
+
+    Without a `base` settings are varied from the first ruleset that explains the record, else from the one that does
+    longest.
+    """
+    verdicts = []
+    known = list(rulesets)
+    for rules in known:
+        wrong = record.contradiction(rules)
+        verdicts.append(Verdict(rules.name, wrong is None, wrong))
+    if base is None:
+        base = max(zip(known, verdicts, strict=True), key=lambda one: _reach(one[1]))[0]
+    trials = Trials(record, base, known)
+    told, untold = [], []
+    explains = trials(None, None) is None
+    for key in [*DEFAULTS, *base.scoring]:
+        found = trials.setting(key)
+        if found.contradicted and found.explains:
+            told.append(found)
+        elif not found.contradicted and explains:
+            untold.append(key)
+    return Inference(name, record.kind, verdicts, base.name, told, untold)
+
+
+def _reach(verdict: Verdict) -> int:
+    """Return how far a ruleset explains a record."""
+    wrong = verdict.contradiction
+    return LIMIT * 2 if wrong is None else wrong.seq or (wrong.round or 0)
+
+
+Span = tuple[Any, Any, Contradiction | None]  # first and last value, and what contradicts one of them
+
+
+class Trials:
+    """Tries values of single settings on a record."""
+
+    def __init__(self, record: Record, base: Ruleset, known: list[Ruleset]) -> None:
+        self.record = record
+        self.base = base
+        self.known = known
+        self.count = 0
+        self._own: Contradiction | Literal["open"] | None = "open"
+
+    def __call__(self, key: str | None, value: Value) -> Contradiction | None:
+        """Return what contradicts the base with one setting changed; raise UsageError for what nobody can play."""
+        if key is None or self._now(key) == value:
+            if self._own == "open":
+                self._own = self.record.contradiction(self.base)
+            return self._own
+        rules = change(self.base, {key: value})
+        self.count += 1
+        return self.record.contradiction(rules)
+
+    def _now(self, key: str) -> Value:
+        found: Value = getattr(self.base, key) if key in DEFAULTS else self.base.scoring[key]
+        return found
+
+    def setting(self, key: str) -> Setting:
+        """Find out which values of a setting or combination explain the record."""
+        if key not in DEFAULTS:
+            spans = self._each(key, self._combinations(key))
+        elif isinstance(DEFAULTS[key], bool):
+            spans = self._each(key, (False, True))
+        elif get_origin(kind := _KINDS[key]) is Literal:
+            spans = self._each(key, get_args(kind))
+        elif kind == Pattern | None:
+            spans = self._each(key, dict.fromkeys((self._now(key), *PATTERNS)))
+        elif key == "challenge_penalties":
+            spans = self._each(key, dict.fromkeys((self._now(key), *PENALTIES)))
+        else:
+            spans = self._numbers(key)
+        explains = [_written(low, high) for low, high, wrong in spans if wrong is None]
+        return Setting(key, explains, [Tried(_written(low, high), wrong) for low, high, wrong in spans if wrong])
+
+    def _combinations(self, key: str) -> list[Value]:
+        """Return what a combination may be worth: what it is, nothing, and what it is in other rulesets."""
+        now = self.base.scoring[key]
+        values: list[Value] = [now]
+        if not is_off(now):
+            values.append(Combination(now.dice, 0))
+        if not self.record.dice:
+            try:
+                if is_off(now) or self(key, values[1]) is None:
+                    return [now]
+            except UsageError:
+                return [now]
+        values += [one.scoring[key] for one in self.known if key in one.scoring and not is_off(one.scoring[key])]
+        return list(dict.fromkeys(values))
+
+    def _each(self, key: str, values: Iterable[Value]) -> list[Span]:
+        spans: list[Span] = []
+        for value in values:
+            try:
+                spans.append((value, value, self(key, value)))
+            except UsageError:
+                continue
+        return spans
+
+    def _numbers(self, key: str) -> list[Span]:
+        """Try numbers, and find the borders between those that explain the record and those that do not."""
+        ladder = COUNTS if key in COUNTED else TARGETS if key == "target" else AMOUNTS
+        numbers = {*ladder, *(getattr(one, key) for one in self.known), self._now(key), *self.record.amounts()}
+        tried = self._each(key, sorted(numbers - ({0} if key in ("target", "last_die_rolls") else set())))
+        spans: list[Span] = []
+        for value, _, wrong in tried:
+            first = value
+            if spans:
+                low, high, before = spans[-1]
+                if (before is None) == (wrong is None):
+                    spans[-1] = (low, value, before)
+                    continue
+                high, first, wrong = self._border(key, high, value, wrong)  # noqa: PLW2901
+                spans[-1] = (low, high, before)
+            spans.append((first, value, wrong))
+        return spans
+
+    def _border(
+        self, key: str, low: int, high: int, wrong: Contradiction | None
+    ) -> tuple[int, int, Contradiction | None]:
+        """Return the last number that is judged as the low one, the first as the high one, and what contradicts it."""
+        explains = wrong is None
+        while high - low > 1:
+            middle = (low + high) // 2
+            try:
+                found = self(key, middle)
+            except UsageError:
+                break
+            if (found is None) == explains:
+                high, wrong = middle, found
+            else:
+                low = middle
+        return low, high, wrong
+
+
+def _written(low: Value, high: Value) -> str:
+    return shown(low) if low == high else f"{shown(low)} to {shown(high)}"
+
+
+def same(rules: Ruleset, others: Iterable[Ruleset]) -> bool:
+    """Tell whether some ruleset is another one under any name."""
+    return any(not differences(rules, other) for other in others)
