@@ -65,7 +65,7 @@ def read(text: str) -> Grid:
 
 
 def is_table(data: bytes) -> bool:
-    """Tell whether a file is a table of numbers rather than another text: most of its lines have some beside another."""
+    """Tell whether a file is a table of numbers rather than another text."""
     try:
         text = decode(data)
     except DataError:

@@ -5,6 +5,7 @@ that depends on the game rather than the dice are the fold's.
 """
 
 from functools import lru_cache
+from math import gcd
 
 from msgspec import json
 from msgspec.structs import replace
@@ -16,7 +17,7 @@ from tenklog.rules import LIMIT, Ruleset
 from tenklog.scoring import Table
 from tenklog.state import opening
 
-MOST_POINTS = 100_000  # of a turn whose dice are asked for; more than that nobody wrote down
+MOST_POINTS = 20_000  # that are followed throw by throw; beyond them all that have a step in common with these
 MOST_WAYS = 20_000  # ways through a turn that are followed; under a few odd rules there are more
 
 
@@ -45,38 +46,36 @@ class TurnTotals:
             streak_counts="busts", negative_totals=True, challenge_split=0, challenge_penalties=(0, 0), steal="off",
         )  # fmt: skip
         self._encoded = json.encode(free)
-        self._found: dict[tuple[int, bool], frozenset[int] | None] = {}
+        self._found: dict[bool, frozenset[int] | None] = {}
 
     def __contains__(self, points: int) -> bool:
         """Tell whether dice can make a number of points (from 1); where too much would have to be tried, they can."""
-        if points > MOST_POINTS:
-            return True
-        most = -(-points // 10_000) * 10_000
         for few in (True, False):
-            key = (most, few)
-            if key not in self._found:
-                self._found[key] = _totals(self._encoded, most, few)
-            found = self._found[key]
+            if few not in self._found:
+                self._found[few] = _totals(self._encoded, few)
+            found = self._found[few]
             if found is None or points in found:
+                return True
+            if points > MOST_POINTS and max(found, default=0) == MOST_POINTS and points % gcd(*found) == 0:
                 return True
         return False
 
 
 @lru_cache(maxsize=512)
-def _totals(encoded: bytes, most: int, few: bool) -> frozenset[int] | None:
-    """Return all numbers of points up to `most` that a turn can bank, or those that a few throws make; None: too many.
+def _totals(encoded: bytes, few: bool) -> frozenset[int] | None:
+    """Return all numbers of points up to the most that a turn can bank, or those that a few throws make; None: too many.
 
     The points with which a node can be reached are the bits of a number.
     """
     rules = json.decode(encoded, type=Ruleset)
     chances = Chances(Table.of(rules), FEW) if few else Chances.of(Table.of(rules))
     position = opening(("",), rules)
-    within = (1 << most + 1) - 1
+    within = (1 << MOST_POINTS + 1) - 1
     reached = {Node(rules.dice): 1}
     waiting = [Node(rules.dice)]
     banked = ways = 0
     while waiting:
-        at = waiting.pop()
+        at = waiting.pop(0)
         points = reached[at]
         steps = {(one.after, one.points) for choices in chances.throw(at).choices.values() for one in choices}
         ways += len(steps)
@@ -92,4 +91,4 @@ def _totals(encoded: bytes, most: int, few: bool) -> frozenset[int] | None:
                 reached[after] = reached.get(after, 0) | there
                 if after not in waiting:
                     waiting.append(after)
-    return frozenset(number for number in range(most + 1) if banked >> number & 1)
+    return frozenset(number for number, bit in enumerate(reversed(f"{banked:b}")) if bit == "1")
