@@ -12,14 +12,18 @@ sheet a combination without which everything is explained as well can't be told 
 """
 
 from collections.abc import Iterable
+from textwrap import wrap
 from typing import Any, Literal, Protocol, get_args, get_origin
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tenklog import events
 from tenklog.errors import TenklogError, UsageError
 from tenklog.game import Game, false_expect
+from tenklog.narrate import joined
 from tenklog.recorded import Step, agreed, steps
+from tenklog.render import listing
 from tenklog.rules import (
     DEFAULTS,
     LIMIT,
@@ -155,6 +159,8 @@ class LogRecord:
                 if event.seq not in changes:
                     continue
                 event = changes[event.seq]
+            elif isinstance(event, events.Keep):
+                event = _with_aside(position, event)
             why = self._against(position, step, event)
             if why:
                 return Contradiction(why, seq=event.seq)
@@ -182,6 +188,18 @@ class LogRecord:
         return ""
 
 
+def _with_aside(position: Position, event: events.Keep) -> events.Keep:
+    """Return a keep that names the dice which leave the table only where rules ask for that; how many, they tell."""
+    rules, table = position.rules, position.table
+    if rules.set_aside != "one-per-combination":
+        return event if event.aside is None else replace(event, aside=None)
+    dice = tuple(sorted(event.dice))
+    allowed = table.asides(dice)
+    if not allowed or (event.aside is not None and tuple(sorted(event.aside)) in allowed):
+        return event
+    return replace(event, aside=allowed[0])
+
+
 def _said(position: Position, error: TenklogError) -> str:
     if position.turn is None and position.winners:
         best = position.seats[position.winners[0]]
@@ -193,7 +211,7 @@ def _said(position: Position, error: TenklogError) -> str:
 
 
 class SheetRecord:
-    """A score sheet that is laid out, and who begins. `against_all` is what speaks against every ruleset: slips."""
+    """A score sheet that is laid out, and who begins. `slips` are what speaks against every known ruleset."""
 
     kind: Literal["log", "sheet"] = "sheet"
     dice = False
@@ -203,8 +221,8 @@ class SheetRecord:
         self.first = first
         found = [{self._key(one): one for one in self._findings(rules)} for rules in known]
         common = set.intersection(*(set(one) for one in found)) if found else set()
-        self.against_all = [one for key, one in found[0].items() if key in common] if found else []
         self._common = {key for key in common if key[2] in ("cell", "row", "name", "missing", "sum")}
+        self.slips = [one for key, one in found[0].items() if key in self._common] if found else []
 
     @staticmethod
     def _key(one: Finding) -> tuple[int, str, str]:
@@ -250,7 +268,8 @@ def infer(
         wrong = record.contradiction(rules)
         verdicts.append(Verdict(rules.name, wrong is None, wrong))
     if base is None:
-        base = max(zip(known, verdicts, strict=True), key=lambda one: _reach(one[1]))[0]
+        # Where several do equally well, the one that a game has when nobody says otherwise.
+        base = max(zip(known, verdicts, strict=True), key=lambda one: (_reach(one[1]), one[0].name == "tiotusen"))[0]
     trials = Trials(record, base, known)
     told, untold = [], []
     explains = trials(None, None) is None
@@ -375,6 +394,55 @@ class Trials:
 
 def _written(low: Value, high: Value) -> str:
     return shown(low) if low == high else f"{shown(low)} to {shown(high)}"
+
+
+# -- in words ---------------------------------------------------------------------------------------------------------
+
+
+def rows(found: Inference) -> list[dict[str, object]]:
+    """Return a row for each ruleset and each value of a setting."""
+    made: list[dict[str, object]] = []
+
+    def add(kind: str, name: str, value: str | None, wrong: Contradiction | None) -> None:
+        place, why = (wrong.place, wrong.text) if wrong else (None, None)
+        made.append({"kind": kind, "name": name, "value": value, "explains": wrong is None, "place": place, "why": why})
+
+    for verdict in found.rulesets:
+        add("ruleset", verdict.rules, None, verdict.contradiction)
+    for setting in found.settings:
+        for value in setting.explains:
+            add("setting", setting.key, value, None)
+        for tried in setting.contradicted:
+            add("setting", setting.key, tried.value, tried.contradiction)
+    return made
+
+
+def story(found: Inference) -> str:
+    """Say for people what was found."""
+    good = [one.rules for one in found.rulesets if one.explains]
+    by = joined(good) if good else "none"
+    lines = [f"{found.game}: {len(good)} of {len(found.rulesets)} rulesets {_explain(len(good))} it: {by}."]
+    wrong = [
+        [one.rules, one.contradiction.place, one.contradiction.text] for one in found.rulesets if one.contradiction
+    ]
+    if wrong:
+        lines += ["", "What first contradicts the others:", listing(wrong, 110)]
+    if found.settings:
+        lines += ["", f"Other values of single settings, the rest as in {found.base}:"]
+        lines += [listing([[one.key, "; ".join(one.explains), _not(one)] for one in found.settings], 110)]
+    elif not found.untold:
+        lines += ["", f"No other value of a single setting of {found.base} explains it."]
+    if found.untold:
+        lines += ["", *wrap(f"Can't be told: {', '.join(found.untold)}.", 110)]
+    return "\n".join(lines)
+
+
+def _explain(count: int) -> str:
+    return "explains" if count == 1 else "explain"
+
+
+def _not(setting: Setting) -> str:
+    return "not " + ", ".join(f"{one.value} ({one.contradiction.place})" for one in setting.contradicted)
 
 
 def same(rules: Ruleset, others: Iterable[Ruleset]) -> bool:

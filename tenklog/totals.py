@@ -63,7 +63,7 @@ class TurnTotals:
 
 @lru_cache(maxsize=512)
 def _totals(encoded: bytes, few: bool) -> frozenset[int] | None:
-    """Return all numbers of points up to the most that a turn can bank, or those that a few throws make; None: too many.
+    """Return all numbers of points up to the most that a turn can bank, or that a few throws make; None: too many.
 
     The points with which a node can be reached are the bits of a number.
     """

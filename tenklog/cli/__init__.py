@@ -46,7 +46,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "use": ("look", "Choose the current game."),
     },
     "Rules": {
-        "rules": ("rules", "List, show, compare and check rulesets."),
+        "rules": ("rules", "List, show, compare, check and infer rulesets."),
         "score": ("rules", "Score dice, and list what may be kept."),
     },
     "Replay": {

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from tenklog.cli.common import (
     command,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from tenklog.notation import Found
     from tenklog.rules import Ruleset
     from tenklog.store import Log
+    from tenklog.tally import Reading
 
 
 # -- import -----------------------------------------------------------------------------------------------------------
@@ -41,16 +43,35 @@ if TYPE_CHECKING:
 @click.argument("sources", nargs=-1, required=True, metavar="FILE...")
 @rules_option
 @click.option("-g", "--game", "game", metavar="ID", help="An id for the game, instead of the one in the file.")
+@click.option("--title", help="Of a score sheet: a title for the game.")
+@click.option("--first", metavar="PLAYER", help="Of a score sheet: who begins (default: the first on it).")
+@click.option(
+    "--numbers",
+    type=click.Choice(("points", "totals")),
+    help="Of a score sheet: what its numbers are, where it does not tell.",
+)
+@click.option(
+    "--lenient", is_flag=True, help="Of a score sheet: import what can't be true as well, each oddity with a note."
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be imported, and write nothing.")
 @output_options
 def import_(
-    sources: tuple[str, ...], name: str | None, sets: tuple[str, ...], game: str | None, dry_run: bool, form: Format
+    sources: tuple[str, ...],
+    name: str | None,
+    sets: tuple[str, ...],
+    game: str | None,
+    title: str | None,
+    first: str | None,
+    numbers: str | None,
+    lenient: bool,
+    dry_run: bool,
+    form: Format,
 ) -> None:
-    """Bring in games: text in the notation or JSON of `export`, or logs. Importing a file twice adds nothing.
+    """Bring in games: text in the notation or JSON of `export`, logs, or score sheets (CSV, or a table in Markdown).
 
-    FILE may be `-`. When anything in any file is wrong nothing is imported. --rules and --set are for a file that names
-    no rules.
-    """
+    FILE may be `-`. Importing a file twice adds nothing. When anything in any file is wrong nothing is imported.
+    --rules and --set are for a file that names no rules; a score sheet needs them.
+    """  # fmt: skip
     from tenklog import importing
     from tenklog.importing import Imported
 
@@ -58,7 +79,7 @@ def import_(
     place = home()
     planned: list[Planned] = []
     for source in sources:
-        found = _found(source, rules)
+        found = _found(source, rules, Hints(title, first, numbers, lenient))
         if game is not None:
             found = [_called(game, source, found, sources)]
         planned += importing.plan(place, found, source, among=planned)
@@ -74,12 +95,29 @@ def import_(
     emit(Output(outcomes, columns, [row(one) for one in outcomes], _told(outcomes, dry_run)), form)
 
 
-def _found(source: str, rules: "Ruleset | None") -> "list[Found]":
+class Hints(Struct, frozen=True):
+    """What was said about a score sheet, beside its rules."""
+
+    title: str | None = None
+    first: str | None = None
+    numbers: str | None = None
+    lenient: bool = False
+
+
+def _found(source: str, rules: "Ruleset | None", hints: Hints) -> "list[Found]":
     """Read what a file holds, whichever kind it is."""
-    from tenklog import importing, notated, reading
+    from tenklog import cells, importing, notated, reading
     from tenklog.notation import Found
 
     data = reading.read_bytes(Path(source))
+    if Path(source).suffix.lower() in (".csv", ".tsv") or cells.is_table(data):
+        if rules is None:
+            right = f"--rules R; `tenklog rules infer {source}` says which rules explain it"
+            raise UsageError(f"{source} is a score sheet, which names no rules", right)
+        sheet = read_sheet(data, source, rules, hints)
+        return [Found(sheet.events, [source] * len(sheet.events))]
+    if hints != Hints():
+        raise UsageError(f"{source} is no score sheet", "--title, --first, --numbers and --lenient are for one")
     if data.split(maxsplit=2)[:2] == [b"{", b'"games":']:
         found = importing.read_export(data, source)
     elif data.lstrip()[:1] == b"{":
@@ -91,6 +129,24 @@ def _found(source: str, rules: "Ruleset | None") -> "list[Found]":
         found = notated.read(_text(data, source), source, find=ruleset, rules=rules)
     if rules is not None and not any(importing.start(one).rules == rules for one in found):
         raise UsageError(f"{source} names its rules itself", "--rules and --set are for a file that names none")
+    return found
+
+
+def read_sheet(data: bytes, source: str, rules: "Ruleset", hints: Hints) -> "Reading":
+    """Read a score sheet; say all that is wrong with it, and give up unless `lenient`."""
+    from tenklog import cells, events, tally
+
+    title = None if hints.title is None else events.text(hints.title, "title", 200)
+    try:
+        text = cells.decode(data)
+        found = tally.read(text, rules, title=title, first=hints.first, numbers=hints.numbers)  # type: ignore[arg-type]
+    except DataError as error:
+        raise DataError(error.what, error.right, f"{source}:{error.where}" if error.where else source) from None
+    wrong = [one.error(source) for one in found.findings]
+    for one in wrong if hints.lenient else wrong[:-1]:
+        remark(str(one) if hints.lenient else f"error: {one}")
+    if wrong and not hints.lenient:
+        raise wrong[-1]
     return found
 
 

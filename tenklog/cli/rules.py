@@ -2,20 +2,37 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from tenklog import cards, dice
-from tenklog.cli.common import command, emit, home, output_options, remark, rules_here, rules_option, ruleset
-from tenklog.errors import TenklogError
+from tenklog.cli.common import (
+    command,
+    emit,
+    game_option,
+    home,
+    load,
+    one_of,
+    output_options,
+    remark,
+    rules_here,
+    rules_option,
+    ruleset,
+)
+from tenklog.errors import DataError, TenklogError, UsageError
 from tenklog.projections import row
 from tenklog.render import Format, Output, visible
-from tenklog.rules import card, card_files, differences, read_card, shown, write_toml
+from tenklog.rules import Card, Ruleset, card, card_files, differences, read_card, shown, write_toml
+
+if TYPE_CHECKING:
+    from tenklog.infer import Record
 
 
 @click.group("rules", context_settings={"help_option_names": ["-h", "--help"]})
 def rules() -> None:
-    """List, show, compare and check rulesets.
+    """List, show, compare and check rulesets, and infer which explain a game.
 
     R is a preset, the name of a file in the home's rules folder, or the path of a TOML file of your own.
     """
@@ -41,8 +58,6 @@ def list_rules(form: Format) -> None:
 @output_options
 def show(name: str, sets: tuple[str, ...], toml: bool, form: Format) -> None:
     """Show a ruleset as a rule card: scores, settings, decisions, source."""
-    from msgspec.structs import replace
-
     found = replace(card(name, home().rules), rules=ruleset(name, sets))
     if toml:
         emit(Output(found, text=write_toml(found.rules).rstrip("\n")), "table")
@@ -113,6 +128,78 @@ def table(name: str, sets: tuple[str, ...], form: Format) -> None:
     """Print the best score of each of the 923 sets of one to six dice."""
     found = cards.table_rows(ruleset(name, sets))
     emit(Output(found, cards.TableRow.__struct_fields__, [row(one) for one in found]), form)
+
+
+@command("infer", example="tenklog rules infer friday.csv", group=rules)
+@click.argument("given", metavar="[GAME|SHEET]", required=False)
+@game_option
+@rules_option
+@click.option("--first", metavar="PLAYER", help="Who begins, of a sheet (default: the first on it).")
+@click.option(
+    "--numbers", type=click.Choice(("points", "totals")), help="What a sheet's numbers are, where it does not tell."
+)
+@output_options
+def infer(
+    given: str | None,
+    game: str | None,
+    name: str | None,
+    sets: tuple[str, ...],
+    first: str | None,
+    numbers: str | None,
+    form: Format,
+) -> None:
+    """Tell which rules explain a game or a score sheet (CSV), and what first contradicts each of the others.
+
+    Then single settings are varied: from --rules, else from a game's own rules, else from the first that explain it.
+    """
+    from tenklog import infer as inferring
+
+    named = one_of(given, game)
+    record, own = _record(named, first, numbers)
+    base = own if name is None and not sets else ruleset(name or "tiotusen", sets)
+    found = inferring.infer(*record, base)
+    columns = ("kind", "name", "value", "explains", "place", "why")
+    emit(Output(found, columns, inferring.rows(found), visible_lines(inferring.story(found))), form)
+
+
+def _record(
+    named: str | None, first: str | None, numbers: str | None
+) -> "tuple[tuple[str, Record, list[Ruleset]], Ruleset | None]":
+    """Read a log or a sheet; return its name, the record, the rulesets to try, and the log's own rules."""
+    from tenklog import cells, infer, reading, sheets
+
+    known = [one.rules for one in map(_sound, card_files(home().rules)) if one is not None]
+    path = Path(named) if named is not None else None
+    if path is not None and (named == "-" or (path.suffix != ".jsonl" and path.is_file())):
+        data = reading.read_bytes(path)
+        if data.lstrip()[:1] != b"{":
+            try:
+                sheet = sheets.lay_out(cells.read(cells.decode(data)), numbers)  # type: ignore[arg-type]
+            except DataError as error:
+                raise DataError(
+                    error.what, error.right, f"{named}:{error.where}" if error.where else str(named)
+                ) from None
+            record = infer.SheetRecord(sheet, first, known)
+            for one in record.slips:
+                remark(f"under any rules: {one.error(str(named))}")
+            return (path.stem if named != "-" else "sheet", record, known), None
+        log = reading.parse(data, str(named))
+    else:
+        log = load(named)
+    if first is not None or numbers is not None:
+        raise UsageError("--first and --numbers are about a sheet", "a CSV file, or neither of them")
+    own = log.start.rules
+    tried = known if infer.same(own, known) else [replace(own, name="recorded"), *known]
+    return (log.start.game, infer.LogRecord(log.game, log.events), tried), own
+
+
+def _sound(path: Path) -> Card | None:
+    """Read a ruleset, or say that it is left out."""
+    try:
+        return read_card(path, (home().rules,))
+    except TenklogError as error:
+        remark(f"left out: {error}")
+        return None
 
 
 @command("score", example="tenklog score 133446 --rules ten-thousand")
