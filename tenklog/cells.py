@@ -55,7 +55,16 @@ Grid = list[list[Cell]]
 def read(text: str) -> Grid:
     """Return the rows of a CSV (or a Markdown table) that are not blank, all of one width; raise DataError."""
     text = text.removeprefix("\ufeff")
-    found = max((_parse(text, sign) for sign in DELIMITERS), key=_regular)
+    grids: list[Grid] = []
+    wrong: DataError | None = None
+    for sign in DELIMITERS:
+        try:
+            grids.append(_parse(text, sign))
+        except DataError as error:
+            wrong = error
+    found = max(grids, key=_regular)
+    if wrong is not None and not _regular(found)[0]:
+        raise wrong
     if not found:
         raise DataError("holds no table", "a row of players, and a row of points for each round")
     width = max(map(len, found))
@@ -67,10 +76,9 @@ def read(text: str) -> Grid:
 def is_table(data: bytes) -> bool:
     """Tell whether a file is a table of numbers rather than another text."""
     try:
-        text = decode(data)
+        rows = read(decode(data))
     except DataError:
         return False
-    rows = [row for row in max((_parse(text, sign) for sign in DELIMITERS), key=_regular) if row]
     told = [one for row in rows for one in row[1:] if one.kind != "empty"]
     return len(rows) > 1 and sum(one.kind != "text" for one in told) * 2 > len(told) >= len(rows) - 1
 
@@ -95,7 +103,7 @@ def _parse(text: str, delimiter: str) -> Grid:
         rows = _halved(rows)
     else:
         rows = []
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         line = 1
         try:
             for row in reader:

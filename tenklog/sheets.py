@@ -33,6 +33,7 @@ SUMS = frozenset(
 )  # fmt: skip
 _LABEL = re.compile(r"(\D{0,20}?)[ .#]*(\d{1,4})[.):]?")
 
+FEW = 8  # rounds whose numbers may all rise by accident
 Numbers = Literal["points", "totals"]
 
 
@@ -81,11 +82,14 @@ class Column(Struct):
 
 
 class Sheet(Struct):
-    """A score sheet: the players in the order in which they stand, and what is wrong with how it is written."""
+    """A score sheet: the players in the order in which they stand, and what is wrong with how it is written.
+
+    `other` is another reading of few numbers that may be points of turns as well as running totals.
+    """
 
     columns: list[Column]
-    rounds: int
     findings: list[Finding]
+    other: "Sheet | None" = None
 
 
 class _Table(Struct):
@@ -121,12 +125,22 @@ def lay_out(grid: Grid, numbers: Numbers | None = None) -> Sheet:
             grid = [[Cell(grid[0][0].line, column) for column in range(1, width + 1)], *grid]
         grid = [list(column) for column in zip(*grid, strict=True)]
     findings: list[Finding] = []
-    tables = [_table(rows, findings) for rows in _tables(grid)]
+    # The heads of further tables only repeat the first.
+    tables = [_table(rows, findings if not place else []) for place, rows in enumerate(_tables(grid))]
     if not tables or not tables[0].heads:
         raise DataError("names no players", "a row (or a column) of the players' names", str(grid[0][0].line))
     tables = _joined(tables)
-    found = _columns(tables, numbers, findings)
-    return Sheet(found, max((_rounds(one) for one in found), default=0), findings)
+    if numbers is None and len(tables) == 1 and not tables[0].beside and (guess := _rises(tables[0])) is not None:
+        ways: list[Numbers] = ["totals", "points"] if guess else ["points", "totals"]
+        best, other = (_sheet(tables, way, findings) for way in ways)
+        best.other = other if max(map(_rounds, best.columns)) <= FEW else None
+        return best
+    return _sheet(tables, numbers, findings)
+
+
+def _sheet(tables: list[_Table], numbers: Numbers | None, findings: list[Finding]) -> Sheet:
+    found = [*findings]
+    return Sheet(_columns(tables, numbers, found), found)
 
 
 def _rounds(column: Column) -> int:
@@ -246,41 +260,57 @@ def _skips(label: Cell, expected: int, findings: list[Finding]) -> bool:
 
 
 def _heads(rows: Grid, first: int, findings: list[Finding]) -> tuple[dict[str, int], dict[str, int]]:
-    """Return where the numbers of each player stand, and where the totals beside them, if every player has some."""
+    """Return where the numbers of each player stand, and where the totals beside them, if every player has some.
+
+    Whoever has no name of their own is called after the column, and the sheet is read on.
+    """
+    places = [place for place in range(first, len(rows[0])) if _used(rows, place)]
+    doubled = len(places) % 2 == 0 and all(
+        _is_beside(rows, name, place) for name, place in zip(places[::2], places[1::2], strict=True)
+    )
+    if not doubled and any(_is_sum(rows[0][place]) for place in places):
+        places = [place for place in places if not _is_sum(rows[0][place])]  # the sum of a round, of all players
     heads: dict[str, int] = {}
-    beside: dict[str, int] = {}
-    nameless: list[int] = []
-    last = ""
-    for place in range(first, len(rows[0])):
+    for place in places[::2] if doubled else places:
         cell = rows[0][place]
-        text = cell.text.removeprefix("'")
-        used = any(row[place].kind != "empty" for row in rows[1:])
-        doubled = bool(last) and last not in beside
-        if doubled and used and (not text or _is_sum(cell) or text == last):
-            beside[last] = place
-        elif not text:
-            nameless += [place] * used
-        else:
-            try:
-                player = events.name(text)
-            except UsageError as error:
-                findings.append(finding(cell, None, None, "name", error.what, error.right))
-                continue
-            if player in heads:
-                what, right = f"two players are called {player}", "a name for each"
-                findings.append(finding(cell, player, None, "name", what, right))
-                continue
-            heads[player] = place
-            last = player
-    if len(beside) < len(heads):
-        # A column of sums at the right, or a row that is too long, is nothing beside each player.
-        beside = {}
-    elif nameless and not any(row[place].kind == "empty" for row in rows[1:] for place in nameless):
-        cell = rows[0][nameless[0]]
-        findings.append(
-            finding(cell, None, None, "name", "a column of points has no name", "the player's name above it")
-        )
-    return heads, beside
+        spare = f"column {cell.letter}" if rows[0][0].line == cell.line else f"line {cell.line}"
+        try:
+            player = events.name(cell.text.removeprefix("'") or spare)
+        except UsageError as error:
+            findings.append(finding(cell, None, None, "name", error.what, error.right))
+            player = spare
+        if not cell.text:
+            findings.append(
+                finding(cell, None, None, "name", "numbers without a name", "the player's name at the head")
+            )
+        if player in heads:
+            findings.append(finding(cell, player, None, "name", f"two players are called {player}", "a name for each"))
+            player = spare
+        heads[player] = place
+    if not doubled:
+        return heads, {}
+    return heads, {player: place + places[1] - places[0] for player, place in heads.items()}
+
+
+def _used(rows: Grid, place: int) -> bool:
+    """Tell whether a column has a name, or numbers in at least half of the rows: not the remains of a long row."""
+    told = sum(row[place].kind not in ("empty", "text") for row in rows[1:])
+    return (rows[0][place].kind != "empty" and not (told == 0 and rows[0][place].kind == "none")) or told * 2 >= len(
+        rows
+    )
+
+
+def _is_beside(rows: Grid, name: int, place: int) -> bool:
+    """Tell whether a column has the running totals of the one before: its head says so, or most of its numbers."""
+    head = rows[0][place]
+    if _is_sum(head):
+        return True
+    if head.kind != "empty" and head.text != rows[0][name].text:
+        return False
+    points = {"": [row[name] for row in rows[1:]]}
+    totals = {"": [row[place] for row in rows[1:]]}
+    told = sum(bool(one.value) for one in points[""])
+    return _adds_up(points, totals) * 2 > told
 
 
 def _sums_between(body: Grid, heads: dict[str, int]) -> bool:
@@ -336,10 +366,14 @@ def _joined(tables: list[_Table]) -> list[_Table]:
     found = [tables[0]]
     for table in tables[1:]:
         before = found[-1]
-        if table.heads.keys() != before.heads.keys():
+        if len(table.heads) != len(before.heads) or len(table.beside) != len(before.beside):
             continue  # of something else
+        names = dict(zip(table.heads, before.heads, strict=True))
+        table.main = {names[player]: column for player, column in table.main.items()}
+        table.beside = {names[player]: column for player, column in table.beside.items()}
+        table.sums = [(number, {names[player]: cell for player, cell in row.items()}) for number, row in table.sums]
         rounds = before.rounds
-        if table.first == before.first + rounds and not table.totals and table.beside.keys() == before.beside.keys():
+        if table.first == before.first + rounds and not table.totals:
             for player in before.main:
                 before.main[player] += table.main[player]
             for player in before.beside:
@@ -360,7 +394,7 @@ def _columns(tables: list[_Table], numbers: Numbers | None, findings: list[Findi
             points, totals = second.main, first.main
         else:
             totals = second.main
-    elif totals is None and (numbers == "totals" or (numbers is None and _rises(first))):
+    elif totals is None and (numbers == "totals" or (numbers is None and first.sums and _sums_are_ends(first))):
         points, totals = None, first.main
     found = []
     for player, head in first.heads.items():
@@ -399,19 +433,23 @@ def _adds_up(points: dict[str, list[Cell]], totals: dict[str, list[Cell]]) -> in
     return fitting
 
 
-def _rises(table: _Table) -> bool:
-    """Tell whether numbers are running totals: sums below them say so, or else hardly any is below the one above it."""
-    last = [(row, table.main) for number, row in table.sums[-1:] if number == table.rounds]
-    for row, main in last:
-        sums = [sum(one.value or 0 for one in main[player]) for player in main]
-        ends = [next((one.value for one in main[player][::-1] if one.value is not None), None) for player in main]
-        there = [row[player].value for player in main]
-        adding = sum(a == b for a, b in zip(sums, there, strict=True))
-        ending = sum(a == b for a, b in zip(ends, there, strict=True))
-        if adding != ending:
-            return ending > adding
-    if any(one.kind == "bust" for column in table.main.values() for one in column):
-        return False
+def _sums_are_ends(table: _Table) -> bool:
+    """Tell whether the sums below a table repeat its last numbers, rather than add all of them up."""
+    number, row = table.sums[-1]
+    sums = [sum(one.value or 0 for one in column[:number]) for column in table.main.values()]
+    ends = [
+        next((one.value for one in column[:number][::-1] if one.value is not None), None)
+        for column in table.main.values()
+    ]
+    there = [row[player].value for player in table.main]
+    adding = sum(a == b for a, b in zip(sums, there, strict=True))
+    return sum(a == b for a, b in zip(ends, there, strict=True)) > adding
+
+
+def _rises(table: _Table) -> bool | None:
+    """Guess whether numbers are running totals: hardly any is below the one above it. None where sums tell."""
+    if table.sums or any(one.kind == "bust" for column in table.main.values() for one in column):
+        return None
     steps = falls = 0
     for column in table.main.values():
         values = [one.value for one in column if one.value is not None]

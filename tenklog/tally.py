@@ -65,6 +65,15 @@ def tally(
     sheet: Sheet, rules: Ruleset, *, game: str = "sheet", title: str | None = None, first: str | None = None
 ) -> Reading:
     """Read a sheet that is laid out already; as `read`."""
+    found = _tally(sheet, rules, game, title, first)
+    if found.findings and sheet.other is not None:
+        other = _tally(sheet.other, rules, game, title, first)
+        if len(other.findings) < len(found.findings):
+            return other
+    return found
+
+
+def _tally(sheet: Sheet, rules: Ruleset, game: str, title: str | None, first: str | None) -> Reading:
     names = [column.player for column in sheet.columns]
     if first is not None and first not in names:
         raise UsageError(f"nobody on the sheet is called {first}", nearest(first, names))

@@ -172,3 +172,106 @@ def line_and_column(tables: list[Rows], place: tuple[int, int, int]) -> tuple[in
     table, row, column = place
     before = sum(len(rows) + 1 for rows in tables[:table])
     return before + row + 1, chr(ord("A") + column)
+
+
+# -- damage -----------------------------------------------------------------------------------------------------------
+
+DAMAGE = (
+    "letter", "fraction", "emptied", "question", "too-long", "row-lost", "nameless", "same-name", "long-name", "sum",
+    "impossible", "minus", "transposed", "lost", "exchanged", "label", "after-end", "bytes", "quote", "cut-off",
+)  # fmt: skip
+
+
+def damaged(rng: Random, one: Paper, kind: str) -> tuple[bytes, list[tuple[int, str]]] | None:
+    """Return a damaged sheet with players in columns, and the places that may be named; None where it can't be so."""
+    told = kind in ("sum", "minus", "transposed", "lost", "exchanged")
+    layout = rng.choice(("pairs", "tables") if told else ("points", "final", "pairs", "tables"))
+    if kind in ("after-end", "cut-off"):
+        layout = "points"
+    tables = laid_out(one, layout)
+    rows = tables[0]
+    step = 2 if layout == "pairs" else 1
+    numbers = [
+        (row, column)
+        for row in range(1, one.rounds + 1)
+        for column in range(1, len(rows[0]), step)
+        if rows[row][column] not in ("", "0")
+    ]
+    inner = [
+        (row, column)
+        for row, column in numbers
+        if row > 1 and any(rows[at][column] for at in range(row + 1, one.rounds + 1))
+    ]
+    if not inner or len({cell for _, cell in numbers}) < 2:
+        return None
+    row, column = rng.choice(inner)
+    text = rows[row][column]
+    places = [(0, row, column)]
+    if kind in KINDS:
+        slip = slipped(rng, tables, layout, kind)
+        if slip is None:
+            return None
+        places = slip.places
+    elif kind == "letter":
+        rows[row][column] = text.replace("0", "o", 1) if "0" in text else text + "l"
+    elif kind == "fraction":
+        rows[row][column] = text + rng.choice((".5", ",25", "/2"))
+    elif kind == "emptied":
+        rows[row][column] = ""
+    elif kind == "question":
+        rows[row][column] = rng.choice(("?", "see below", "#REF!"))
+    elif kind == "too-long":
+        rows[row].append("450")
+        places = [(0, row, len(rows[row]) - 1)]
+    elif kind == "row-lost":
+        if one.rounds < 4 or row == one.rounds or any(not rows[at][1] for at in (row, row + 1)):
+            return None
+        del rows[row]
+        places = [(0, row, 0)]
+    elif kind == "nameless":
+        rows[0][column] = ""
+        places = [(0, 0, column)]
+    elif kind == "same-name":
+        for table in tables:
+            table[0][column] = "Anna" if column > step else "Ben"
+        places = [(0, 0, max(column, 1 + step))]
+    elif kind == "long-name":
+        for table in tables:
+            table[0][column] = rng.choice(("x" * 65, "An\u202ena", "Be\x07n"))
+        places = [(0, 0, column)]
+    elif kind == "sum":
+        at = column + 1 if layout == "pairs" else column
+        table = tables[0] if layout == "pairs" else tables[1]
+        table[row][at] = str(int(table[row][at]) + rng.choice((100, -100, 1000)))
+        places = [(0 if layout == "pairs" else 1, row, at)]
+    elif kind == "impossible":
+        rows[row][column] = str(abs(int(text)) + 5)
+    elif kind == "minus":
+        rows[row][column] = str(-int(text))
+    elif kind == "label":
+        rows[row][0] = str(row + 7)
+        places = [(0, row, 0)]
+    elif kind == "after-end":
+        extra = ["350" if text else "" for text in rows[one.rounds][1:]]
+        rows.append([str(one.rounds + 1), *extra])
+        places = [(0, one.rounds + 1, 1 + extra.index("350"))]
+    elif kind == "cut-off":
+        row = one.rounds
+        there = [at for at in range(1, len(rows[row]) - step, step) if rows[row][at] and rows[row][at + step]]
+        if not there:
+            return None
+        rows[row][there[0]] = ""
+        places = [(0, row, there[0])]
+    data = written(tables).encode()
+    found = [line_and_column(tables, place) for place in places]
+    if kind == "bytes":
+        lines = data.split(b"\n")
+        lines[row] = lines[row].replace(b",", b",\xff", 1)
+        data = b"\n".join(lines)
+        found = [(row + 1, "")]
+    if kind == "quote":
+        lines = data.split(b"\n")
+        lines[row] = lines[row].replace(b",", b',"', 1)
+        data = b"\n".join(lines)
+        found = [(row + 1, "")]
+    return data, found
