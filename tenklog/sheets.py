@@ -130,6 +130,8 @@ def lay_out(grid: Grid, numbers: Numbers | None = None) -> Sheet:
     if not tables or not tables[0].heads:
         raise DataError("names no players", "a row (or a column) of the players' names", str(grid[0][0].line))
     tables = _joined(tables)
+    if not tables[0].rounds:
+        raise DataError("has no rounds", "a row of points for each round below the names", str(grid[0][0].line))
     if numbers is None and len(tables) == 1 and not tables[0].beside and (guess := _rises(tables[0])) is not None:
         ways: list[Numbers] = ["totals", "points"] if guess else ["points", "totals"]
         best, other = (_sheet(tables, way, findings) for way in ways)

@@ -23,6 +23,7 @@ from tenklog.totals import TurnTotals
 from tenklog.turns import play
 
 MOST_SUMS = 4_000  # different sums of one stretch, where some turns may count or not
+MOST_TRIED = 4_000  # slips of a sheet; with more to try it is no slip that makes it what it is
 MOST_PLAYED = 24  # slips that are compared by playing the game on
 ODD = 3.0  # how much unlikelier a slip is for each thing that the rules then have against the game
 
@@ -84,6 +85,7 @@ class Judge:
         self.accepted: set[Fault] = set()  # said already
         self.uncounted: set[tuple[int, int]] = set()  # player and row of turns that the sums leave out
         self.findings: list[Finding] = []
+        self.tried = 0
         self.unsure: set[int] = set()  # players whose numbers are corrected by a mere guess
         self.totals = TurnTotals(rules)
         self.losses = losses(rules)
@@ -160,13 +162,14 @@ class Judge:
         """
         self._fill()
         while faults := self.all_faults():
-            found = list(self._slips(faults))
+            found = list(self._slips(faults)) if self.tried < MOST_TRIED else []
             least = min((one.faults for one in found), default=len(faults))
             if least >= len(faults):
                 self._state(faults[0])
                 continue
             found = sorted((one for one in found if one.faults == least), key=lambda one: one.cost)[:MOST_PLAYED]
             for one in found if len(found) > 1 else []:
+                self.tried += 20
                 one.cost += ODD * odd(self._with(one))
             best = min(found, key=lambda one: (one.cost, self._size(one)))  # small turns are commoner than large ones
             level = [one for one in found if one.cost == best.cost and one.place != best.place]
@@ -212,10 +215,14 @@ class Judge:
         for player in dict.fromkeys(player for _, player, _ in faults):
             others = count - sum(one == player for _, one, _ in faults)
             for slip in self._edits(player, [one for one in faults if one[1] == player]):
+                if self.tried > MOST_TRIED:
+                    return
                 slip.faults = others + self._left(slip)
                 yield slip
         for series, player, row in dict.fromkeys(self._rows_of(faults)):
             for slip in self._moves(series, player, row):
+                if self.tried > MOST_TRIED:
+                    return
                 if (key := str(sorted(slip.edits.items(), key=str))) not in seen:
                     seen.add(key)
                     touched = {spot[1] for spot in slip.edits}
@@ -239,6 +246,7 @@ class Judge:
 
     def _left(self, slip: Slip) -> int:
         """Count what still can't be true of the players whose numbers a slip changes."""
+        self.tried += 1
         edits: dict[int, dict[Spot, int | None]] = {}
         for spot, value in slip.edits.items():
             edits.setdefault(spot[1], {})[spot] = value

@@ -154,15 +154,18 @@ class _Tally:
         """Play all the turns of the sheet."""
         queues = [iter(queue) for queue in self.queues]
         left = [len(queue) for queue in self.queues]
-        while any(left) and self.position.turn is not None:
+        idle = 0
+        while any(left) and self.position.turn is not None and idle <= len(left):
             self.join()
             column = self.seats[self.position.turn.seat]
+            idle += 1
             if left[column]:
                 left[column] -= 1
+                idle = 0
                 self.turn(column, next(queues[column]))
             elif not self.leave(column):
                 self.lacking(column)
-        if any(left):
+        if any(left) and self.position.turn is None:
             rest = [entry for column, queue in enumerate(self.queues) for entry in queue[len(queue) - left[column] :]]
             self.over(rest)
 
