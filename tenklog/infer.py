@@ -229,7 +229,7 @@ class SheetRecord:
         return one.line, one.column, one.kind
 
     def _findings(self, rules: Ruleset) -> list[Finding]:
-        return tally(self.sheet, rules, first=self.first).findings
+        return tally(self.sheet, rules, first=self.first, slips=False).findings
 
     def amounts(self) -> set[int]:
         """Return what the sheet takes from somebody in a turn."""

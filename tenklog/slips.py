@@ -155,16 +155,17 @@ class Judge:
 
     # -- the likely slips -------------------------------------------------------------------------
 
-    def settle(self, odd: Callable[[list[Numbers]], int] = lambda players: 0) -> None:
+    def settle(self, odd: Callable[[list[Numbers]], int] | None) -> None:
         """Say what can't be true, each slip once, and put the likely numbers in their place.
 
         `odd` counts what a game of such numbers still has against the rules; it decides between slips as likely.
+        Without it no slips are looked for.
         """
         self._fill()
         while faults := self.all_faults():
-            found = list(self._slips(faults)) if self.tried < MOST_TRIED else []
+            found = list(self._slips(faults)) if odd is not None and self.tried < MOST_TRIED else []
             least = min((one.faults for one in found), default=len(faults))
-            if least >= len(faults):
+            if least >= len(faults) or odd is None:
                 self._state(faults[0])
                 continue
             found = sorted((one for one in found if one.faults == least), key=lambda one: one.cost)[:MOST_PLAYED]

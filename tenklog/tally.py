@@ -62,18 +62,24 @@ def read(
 
 
 def tally(
-    sheet: Sheet, rules: Ruleset, *, game: str = "sheet", title: str | None = None, first: str | None = None
+    sheet: Sheet,
+    rules: Ruleset,
+    *,
+    game: str = "sheet",
+    title: str | None = None,
+    first: str | None = None,
+    slips: bool = True,
 ) -> Reading:
-    """Read a sheet that is laid out already; as `read`."""
-    found = _tally(sheet, rules, game, title, first)
+    """Read a sheet that is laid out already; as `read`. Without `slips` the likely ones are not looked for."""
+    found = _tally(sheet, rules, game, title, first, slips)
     if found.findings and sheet.other is not None:
-        other = _tally(sheet.other, rules, game, title, first)
+        other = _tally(sheet.other, rules, game, title, first, slips)
         if len(other.findings) < len(found.findings):
             return other
     return found
 
 
-def _tally(sheet: Sheet, rules: Ruleset, game: str, title: str | None, first: str | None) -> Reading:
+def _tally(sheet: Sheet, rules: Ruleset, game: str, title: str | None, first: str | None, slips: bool) -> Reading:
     names = [column.player for column in sheet.columns]
     if first is not None and first not in names:
         raise UsageError(f"nobody on the sheet is called {first}", nearest(first, names))
@@ -88,7 +94,7 @@ def _tally(sheet: Sheet, rules: Ruleset, game: str, title: str | None, first: st
         trial.run()
         return len(trial.findings)
 
-    judge.settle(odd)
+    judge.settle(odd if slips else None)
     strict = _Tally(sheet, rules, judge.players, order)
     strict.off = {order.index(player) for player in judge.unsure}
     strict.run()
