@@ -16,6 +16,22 @@ from tenklog.rules import preset
 CASES = sorted(Path(__file__).parent.glob("bad/*.txt"))
 
 
+# Score sheets, the head of the table aside.
+SHEETS = {
+    "impossible": "1,1000,1005\n2,300,350\n",
+    "cell": "1,1000,1050\n2,3oo,350\n",
+    "empty": "1,1000,1050\n2,,350\n3,500,0\n",
+    "sum": "1,1000,1050\n2,300,350\nTotal,1300,1450\n",
+    "penalty": "1,1000,1050\n2,-500,350\n",
+    "long": "1,1000,1050\n2,300,350,400\n",
+    "over": "1,10000,1050\n2,300,350\n",
+    "round": "1,1000,1050\n2,0,350\n4,300,350\n",
+    "quote": '1,1000,1050\n2,"300,350\n',
+    "opening": "1,700,1050\n2,300,350\n",
+    "twice": "1,1000,1050\n",
+}
+
+
 def prepare(folder: Path) -> None:
     """Put things where a log is due that are none, and logs that no reader takes."""
     (folder / "folder.jsonl").mkdir()
@@ -31,6 +47,9 @@ def prepare(folder: Path) -> None:
     (folder / "poem.jsonl").write_text("Roses are red\n")
     (folder / "poem.csv").write_text("Roses are red\n")
     (folder / "turn.txt").write_text("players: Anna, Ben\nrules: ten-thousand\n\nAnna: 133446/1 =300\n")
+    for name, text in SHEETS.items():
+        head = "Round,Anna,Anna\n" if name == "twice" else "Round,Anna,Ben\n"
+        (folder / f"{name}.csv").write_text(head + text)
     (folder / "shadow" / "rules").mkdir(parents=True)
     (folder / "shadow" / "rules" / "zilch.toml").write_text('based_on = "farkle"\n')
     (folder / "circle.toml").write_text('based_on = "./circle.toml"\n')
