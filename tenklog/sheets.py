@@ -449,12 +449,16 @@ def _sums_are_ends(table: _Table) -> bool:
 
 
 def _rises(table: _Table) -> bool | None:
-    """Guess whether numbers are running totals: hardly any is below the one above it. None where sums tell."""
+    """Guess whether numbers are running totals: hardly any is below the one above it. None where sums tell.
+
+    Where numbers are few that may be an accident; but a lost turn leaves a total as it was, and points seldom repeat.
+    """
     if table.sums or any(one.kind == "bust" for column in table.main.values() for one in column):
         return None
-    steps = falls = 0
+    steps = falls = again = 0
     for column in table.main.values():
         values = [one.value for one in column if one.value is not None]
         steps += max(0, len(values) - 1)
         falls += sum(b < a for a, b in pairwise(values))
-    return table.totals or (steps >= 3 and falls * 6 <= steps)
+        again += sum(b == a != 0 for a, b in pairwise(values))
+    return table.totals or (falls * 6 <= steps and (steps >= 12 or again > 0))
