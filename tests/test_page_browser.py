@@ -156,10 +156,12 @@ def test_each_of_several_games_is_played_through_on_its_own(browser: Browser, pa
         opened.page.keyboard.press("End")
         assert first.locator(".count").inner_text().startswith("step 1 ")
         assert second.locator(".total").all_inner_texts() == ["3150", "2050", "2400"]
+        last = int(second.locator("input").get_attribute("max") or 0)
         # From now on the keys are the second one's, also where nothing has the focus.
         opened.page.evaluate("document.activeElement.blur()")
         opened.page.keyboard.press("ArrowLeft")
         assert first.locator(".count").inner_text().startswith("step 1 ")
+        assert second.locator(".count").inner_text() == f"step {last} of {last + 1}"
 
 
 @pytest.mark.parametrize("width", [320, 390, 1280])

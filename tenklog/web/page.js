@@ -171,7 +171,7 @@
       }[where];
       this.stop();
       this.show(to);
-      this.say();
+      if (document.activeElement !== this.slider) this.say(); // the slider speaks for itself
     }
 
     say() {
