@@ -22,11 +22,15 @@ from tenklog.state import Status
 
 
 class Imported(Struct, frozen=True):
-    """What became of a game of a file: it is `new`, or was there `already` (and has gone on, when `events` is less)."""
+    """What became of a game of a file: it is `new`, or was there `already` (and has gone on, when `events` is less).
+
+    `totals` are the points of the players, in the order in which these stand.
+    """
 
     game: str
     result: Literal["new", "already"]
     players: list[str]
+    totals: list[int]
     rules: str
     status: Status
     events: int
@@ -63,6 +67,7 @@ def plan(home: Home, found: Iterable[Found], file: str, *, among: Sequence[Plann
             game=game.start.game,
             result="new" if twin is None else "already",
             players=names(game.position, range(len(game.position.seats))),
+            totals=[seat.total for seat in game.position.seats],
             rules=game.start.rules.name,
             status=game.position.status,
             events=len(log),

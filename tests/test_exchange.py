@@ -78,7 +78,8 @@ def test_the_example_of_the_page_is_imported(desk: Desk) -> None:
     (text,) = re.findall(r"```notation\n(.*?)```", page, re.DOTALL)
     (told,) = desk.json(f"import {desk.file('friday.txt', text)}", "import")
     assert told | {"game": ""} == {
-        "game": "", "result": "new", "players": ["Anna", "Ben"], "rules": "ten-thousand", "status": "in-progress",
+        "game": "", "result": "new", "players": ["Anna", "Ben"], "totals": [400, 600],
+        "rules": "ten-thousand", "status": "in-progress",
         "events": 20, "file": "friday.txt",
     }  # fmt: skip
     show = json.loads(desk(f"show {told['game']} --json"))
@@ -155,7 +156,7 @@ def test_a_dry_run_says_what_would_come_and_writes_nothing(desk: Desk) -> None:
     file = desk.file("friday.txt", FRIDAY)
     assert (
         desk(f"import {file} --dry-run")
-        == "friday: would be imported, Anna and Ben by ten-thousand, in-progress, 5 events.\n"
+        == "friday: would be imported, 5 events by ten-thousand, in-progress: Anna 100 · Ben 600.\n"
     )
     assert not (desk.folder / "home").exists()
 
@@ -165,7 +166,10 @@ def test_a_text_comes_from_standard_input_too(desk: Desk, monkeypatch: pytest.Mo
         buffer = io.BytesIO(FRIDAY.encode())
 
     monkeypatch.setattr("sys.stdin", Input)
-    assert desk("import - -g saturday") == "saturday: imported, Anna and Ben by ten-thousand, in-progress, 5 events.\n"
+    assert (
+        desk("import - -g saturday")
+        == "saturday: imported, 5 events by ten-thousand, in-progress: Anna 100 · Ben 600.\n"
+    )
     assert {*desk.logs()} == {"saturday.jsonl"}
 
 

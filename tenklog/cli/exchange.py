@@ -23,7 +23,6 @@ from tenklog.cli.common import (
     typed,
 )
 from tenklog.errors import DataError, UsageError
-from tenklog.narrate import joined
 from tenklog.projections import row
 from tenklog.render import Format, Output, csv_text, plain_markdown, render, visible
 
@@ -171,12 +170,11 @@ def _called(game: str, source: str, found: "list[Found]", sources: Sequence[str]
 
 def _told(outcomes: "list[Imported]", dry_run: bool) -> str:
     done = "would be imported" if dry_run else "imported"
-    lines = [
-        f"{one.game}: already there."
-        if one.result == "already"
-        else f"{one.game}: {done}, {joined(one.players)} by {one.rules}, {one.status}, {one.events} events."
-        for one in outcomes
-    ]
+    lines = []
+    for one in outcomes:
+        totals = " · ".join(f"{player} {total}" for player, total in zip(one.players, one.totals, strict=True))
+        what = f"{done}, {one.events} events by {one.rules}, {one.status}: {totals}"
+        lines.append(f"{one.game}: {'already there' if one.result == 'already' else what}.")
     shown = lines[:20] + ([f"and {len(lines) - 20} more"] if len(lines) > 20 else [])
     if len(lines) > 1:
         new = sum(one.result == "new" for one in outcomes)
