@@ -69,7 +69,7 @@ def matches(pattern: str) -> Iterator[tuple[Dice, dict[str, int]]]:
         yield tuple(sorted(meant.get(sign) or int(sign) for sign in pattern)), meant
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)  # more than a ruleset has patterns, or each roll would work all of them out anew
 def _shapes(pattern: str) -> frozenset[Dice]:
     return frozenset(dice for dice, _ in matches(pattern))
 

@@ -15,6 +15,8 @@ FORMATS: tuple[Format, ...] = ("table", "markdown", "csv", "json", "jsonl")
 # What spreadsheets take for a formula, or for the beginning of one (OWASP ASVS 1.2.10).
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\0")
 
+MOST_LINE = 2000  # characters of an error
+
 Row = dict[str, object]
 FORMATS_OF_UNITS = {"share": ".1%", "mean": ".1f", "p": ".4f"}
 encode = json.Encoder(decimal_format="number").encode
@@ -58,6 +60,13 @@ def visible(text: str) -> str:
         one if one.isprintable() or one in joiners or one == "\u00a0" else one.encode("unicode_escape").decode()
         for one in text
     )
+
+
+def one_line(text: str) -> str:
+    """Return a text as a line of an error or a remark: visible, its middle cut when somebody's words make it long."""
+    line = visible(text)
+    half = MOST_LINE // 2
+    return line if len(line) <= MOST_LINE else f"{line[:half]} ... {line[-half:]}"
 
 
 def cell(value: object, unit: str = "") -> str:

@@ -5,16 +5,17 @@ leaves this module is whole (each key present) and free of contradictions; anyth
 key, the bad value and what would be accepted. Source of every key: the rules page of the project.
 """
 
+import os
 import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from msgspec import Meta, Struct, ValidationError, convert, json, structs, to_builtins
 
+from tenklog import files
 from tenklog.dice import contains, sets
-from tenklog.errors import AccessError, DataError, TenklogError, UsageError, nearest
+from tenklog.errors import DataError, TenklogError, UsageError, nearest
 
 LIMIT = 1_000_000
 Count = Annotated[int, Meta(ge=0, le=LIMIT)]
@@ -23,6 +24,8 @@ END = r"$(?!\n)"  # the end of a pattern of characters: `$` alone lets a newline
 Pattern = Annotated[str, Meta(pattern="^[1-6A-Z]{1,6}" + END)]
 Name = Annotated[str, Meta(min_length=1, max_length=64)]
 MOST_COMBINATIONS = 200
+MOST_BASES = 20
+_RIGHT_PATH = "the path of a ruleset's TOML file"
 
 
 class Combination(Struct, frozen=True, forbid_unknown_fields=True):
@@ -356,26 +359,23 @@ def card(name: str, *folders: Path) -> Card:
     return _find(name, folders, ())
 
 
-def _find(name: str, folders: tuple[Path, ...], seen: tuple[Path, ...]) -> Card:
+def _find(name: str, folders: tuple[Path, ...], seen: tuple[str, ...]) -> Card:
     if name.endswith(".toml") or "/" in name or "\\" in name:
         return read_card(Path(name), folders, seen)
     wanted = plain(name)
-    files = {path.stem: path for path in card_files(*folders)}
-    if wanted in files and files[wanted].parent != PRESETS and (PRESETS / files[wanted].name).exists():
-        raise UsageError(f"{wanted} is a preset, and {files[wanted]} has its name too", "another name for the file")
-    if wanted in files:
-        return read_card(files[wanted], folders, seen)
+    paths = {path.stem: path for path in card_files(*folders)}
+    if wanted in paths and paths[wanted].parent != PRESETS and (PRESETS / paths[wanted].name).exists():
+        raise UsageError(f"{wanted} is a preset, and {paths[wanted]} has its name too", "another name for the file")
+    if wanted in paths:
+        return read_card(paths[wanted], folders, seen)
     if wanted in OTHER_GAMES:
         raise UsageError(f"{name} can't be played by these rules: {OTHER_GAMES[wanted]}", "see `tenklog rules list`")
-    called = []
-    for stem, path in files.items():
-        with suppress(TenklogError):  # a file that is no ruleset has no other names
-            called += [stem for alias in read_card(path, folders, seen).aliases if plain(alias) == wanted]
+    called = [stem for stem, path in paths.items() if wanted in _aliases(path)]
     if len(called) == 1:
-        return read_card(files[called[0]], folders, seen)
+        return read_card(paths[called[0]], folders, seen)
     if called:
         raise UsageError(f"{_quote(name)} names several rulesets", "say which: " + ", ".join(called))
-    raise UsageError(f"unknown ruleset {_quote(name)}", "known: " + ", ".join(files))
+    raise UsageError(f"unknown ruleset {_quote(name)}", "known: " + ", ".join(paths))
 
 
 def preset(name: str) -> Ruleset:
@@ -394,30 +394,60 @@ def _preset_order(stem: str) -> tuple[int, str]:
     return family, stem
 
 
-def read_card(path: Path, folders: tuple[Path, ...] = (), seen: tuple[Path, ...] = ()) -> Card:
+def read_card(path: Path, folders: tuple[Path, ...] = (), seen: tuple[str, ...] = ()) -> Card:
     """Read a ruleset file; raise UsageError, DataError or AccessError naming the file and the key.
 
     `seen` are the files that are based on this one.
     """
-    import tomllib  # a command that records reads its rules from the log
-
-    if path.resolve() in seen:
+    place = _place(path)
+    if place in seen:
         raise UsageError("based_on goes round in a circle", "a chain that ends at a preset or a whole file", str(path))
+    if len(seen) > MOST_BASES:
+        raise UsageError(
+            f"is the base of {len(seen)} others", f"at most {MOST_BASES}, each based on another", str(path)
+        )
+    data = _read_toml(path)
     try:
-        if path.stat().st_size > 1 << 16:
-            raise DataError("is larger than 64 KiB", "a ruleset of a page or two", str(path))
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise AccessError(f"{path}: {error.strerror}", "the path of a ruleset's TOML file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(f"is no TOML file: {error}", "see `tenklog rules show tiotusen --toml`", str(path)) from None
-    try:
-        return _card_of(data, path, folders, (*seen, path.resolve()))
+        return _card_of(data, path, folders, (*seen, place))
     except TenklogError as error:
         raise error.at(str(path)) from None
 
 
-def _card_of(data: dict[str, Any], path: Path, folders: tuple[Path, ...], seen: tuple[Path, ...]) -> Card:
+def _target(path: Path) -> str:
+    """Return the file to read: a link may stand for a ruleset, though not for a pipe or a device."""
+    return _place(path) if os.path.islink(path) else str(path)
+
+
+def _place(path: Path) -> str:
+    """Return where a file is, whatever links lead to it."""
+    if "\0" in str(path):
+        raise UsageError(f"{_quote(path)} is no path", _RIGHT_PATH)
+    return os.path.realpath(path)
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    import tomllib  # a command that records reads its rules from the log
+
+    with files.telling(path, _RIGHT_PATH), files.opened(_target(path), files.READ) as fd:
+        text = files.read(fd)
+    if len(text) > 1 << 16:
+        raise DataError("is larger than 64 KiB", "a ruleset of a page or two", str(path))
+    try:
+        return tomllib.loads(text.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DataError(f"is no TOML file: {error}", "see `tenklog rules show tiotusen --toml`", str(path)) from None
+
+
+def _aliases(path: Path) -> list[str]:
+    """Return the other names of a ruleset as its file alone has them; a file that is none has no other names."""
+    try:
+        aliases = _read_toml(path).get("aliases")
+    except TenklogError:
+        return []
+    return [plain(str(alias)) for alias in aliases] if isinstance(aliases, list) else []
+
+
+def _card_of(data: dict[str, Any], path: Path, folders: tuple[Path, ...], seen: tuple[str, ...]) -> Card:
     name = data.get("name", path.stem)
     base_name = data.get("based_on")
     if not isinstance(name, str) or not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,63}", name):

@@ -1,7 +1,9 @@
 """Rulesets: presets value by value, settings and what they take, changes, contradictions, files."""
 
 import csv
+import os
 import random
+from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from evening import ruleset
 from msgspec import structs
 from random_games import ENUMERATED, random_ruleset
 
-from tenklog import cards, rules
+from tenklog import cards, dice, rules
 from tenklog.errors import AccessError, DataError, TenklogError, UsageError
 from tenklog.rules import CATALOGUE, DEFAULTS, Combination, Ruleset, card, change, preset
 
@@ -490,6 +492,64 @@ def test_based_on_may_not_go_round_in_a_circle(tmp_path: Path) -> None:
     path = written(tmp_path, 'based_on = "one"\n', "two.toml")
     with pytest.raises(UsageError, match="goes round in a circle"):
         rules.read_card(path)
+
+
+def test_a_chain_of_files_has_an_end(tmp_path: Path) -> None:
+    for number in range(400):
+        written(tmp_path, f'based_on = "r{number + 1}"\n', f"r{number}.toml")
+    written(tmp_path, 'based_on = "zilch"\n', "r400.toml")
+    assert rules.read_card(tmp_path / "r390.toml").rules.target == 15000
+    with pytest.raises(UsageError, match=r"r21\.toml: is the base of 21 others; at most 20"):
+        rules.read_card(tmp_path / "r0.toml")
+
+
+def test_a_file_that_is_based_on_nothing_costs_no_more_among_many_of_its_kind(tmp_path: Path) -> None:
+    """Every file's other names are looked for, which must not read what each of them is based on, and so on."""
+    for number in range(12):
+        written(tmp_path, 'based_on = "nothing"\n', f"r{number}.toml")
+    read: list[Path] = []
+    real = rules._read_toml
+
+    def counted(path: Path) -> dict[str, Any]:
+        read.append(path)
+        return real(path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rules, "_read_toml", counted)
+        with pytest.raises(UsageError, match="unknown ruleset 'nothing'"):
+            rules.card("r0", tmp_path)
+    assert len(read) < 60
+
+
+def test_a_file_with_a_wrong_rule_is_found_by_its_other_name(tmp_path: Path) -> None:
+    written(tmp_path, 'based_on = "zilch"\naliases = ["Our Game"]\ntarget = 0\n')
+    with pytest.raises(UsageError, match=r"ours\.toml: target can't be '0'"):
+        rules.card("our game", tmp_path)
+
+
+def test_what_is_no_plain_file_is_no_ruleset_and_a_link_to_one_is(tmp_path: Path) -> None:
+    pipe, loop, link = (tmp_path / f"{name}.toml" for name in ("pipe", "loop", "link"))
+    os.mkfifo(pipe)
+    loop.symlink_to(loop)
+    link.symlink_to(written(tmp_path, 'based_on = "zilch"\n'))
+    assert rules.read_card(link).rules.target == 15000
+    for path, words in (
+        (pipe, "pipe or a device"), (Path("/dev/zero"), "pipe or a device"), (loop, "symbolic link"),
+        (tmp_path, "folder"), (tmp_path / "a\0b.toml", "no path"), (tmp_path / ("x" * 300), "File name too long"),
+    ):  # fmt: skip
+        with pytest.raises(TenklogError, match=words):
+            rules.read_card(path)
+    with pytest.raises(UsageError, match="no path"):
+        rules.read_card(written(tmp_path, 'based_on = "a\\u0000/b"\n', "nul.toml"))
+
+
+def test_no_pattern_is_worked_out_twice_while_a_ruleset_is_checked(tmp_path: Path) -> None:
+    patterns = ["".join(letters) for letters in islice(combinations("ABCDEFGHIJKLMNOPQRSTUVWXYZ", 6), 180)]
+    scoring = "".join(f'c{n} = {{ dice = "{one}", points = 50 }}\n' for n, one in enumerate(patterns))
+    before = dice._shapes.cache_info().misses
+    with pytest.raises(UsageError, match="no roll of all 6 dice could be kept"):
+        rules.read_card(written(tmp_path, f'wipeout = "123456"\n[scoring]\n{scoring}'))
+    assert dice._shapes.cache_info().misses - before <= 181
 
 
 @pytest.mark.parametrize(

@@ -160,10 +160,10 @@ def run(args: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return error.exit_code
     if line:
-        from tenklog.render import visible
+        from tenklog.render import one_line
 
         with suppress(OSError, UnicodeError):
-            sys.stderr.write(f"tenklog: error: {visible(line)}\n")
+            sys.stderr.write(f"tenklog: error: {one_line(line)}\n")
     return code
 
 

@@ -10,7 +10,7 @@ import click
 
 from tenklog.cli.complete import attach
 from tenklog.errors import AccessError, Conflict, PipeClosed, UsageError
-from tenklog.render import FORMATS, Format, Output, render, visible
+from tenklog.render import FORMATS, Format, Output, one_line, render, visible
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -280,7 +280,7 @@ def new_file(name: str) -> "Path":
 def remark(text: str) -> None:
     """Say something on stderr, unless `--quiet`."""
     if not click.get_current_context().obj["quiet"]:
-        sys.stderr.write(f"tenklog: {visible(text)}\n")
+        sys.stderr.write(f"tenklog: {one_line(text)}\n")
 
 
 @contextmanager
