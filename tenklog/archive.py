@@ -8,7 +8,7 @@ size, time and inode are those under which it was found sound before. It is a co
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
@@ -94,6 +94,10 @@ class Manifest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
         return sum(part.games for part in self.parts)
 
 
+class _Probe(Struct):
+    format: int
+
+
 EMPTY = Manifest(1, ())
 
 
@@ -115,6 +119,10 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         manifest = json.decode(data, type=Manifest)
     except (DecodeError, ValidationError, RecursionError) as error:
+        with suppress(DecodeError, ValidationError, RecursionError):
+            if (newer := json.decode(data, type=_Probe).format) > EMPTY.format:
+                what = f"is of format {newer}, written by a newer tenklog"
+                raise DataError(what, f"this one reads up to {EMPTY.format}", str(path)) from None
         raise DataError(f"is no manifest: {error}", REBUILD, str(path)) from None
     for part in manifest.parts:
         expected = {table: f"{table}-{file.sha256[:32]}.parquet" for table, file in part.files.items()}
