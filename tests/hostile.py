@@ -24,7 +24,7 @@ ROOT = TESTS.parent
 SAMPLES = sorted((ROOT / "sample_logs").glob("*.jsonl"))
 FOUND = TESTS / "faults" / "found"
 CODES = {0, 1, 2, 4}  # nobody else writes meanwhile, so nothing is busy and nothing conflicts
-SECONDS = 8.0
+SECONDS = 8.0  # of the processor, since a busy machine is no fault of the reader; fuzz.py stops what waits
 MOST_LINE = 2100  # characters of an error
 
 
@@ -183,9 +183,9 @@ def judge(reader: Reader, data: bytes) -> None:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(reader.made(content))
         words = [word.replace("FILE", str(path)) for word in words]
-    began = time.perf_counter()
+    began = time.process_time()
     code, out, err = run(*words)
-    took = time.perf_counter() - began
+    took = time.process_time() - began
     what = f"{reader.name}: tenklog {words!r} with {content[:200]!r}: "
     told = err.splitlines()
     errors = [line for line in told if line.startswith("tenklog: error: ")]

@@ -80,7 +80,7 @@ GUARDS = (
         "store.py",
         "    if found.damage is not None:\n        raise damaged(writing.path, found.damage)\n",
         "",
-        (f"{BYTES}::test_a_last_line_with_a_wrong_hash_is_damage_with_its_newline_and_without",),
+        ("faults/test_guards.py::test_a_damaged_log_is_not_even_written_once_more",),
     ),
     Guard(
         "nothing is added to a log without hashes",
@@ -251,7 +251,7 @@ GUARDS = (
         "archive.py",
         "NAME.fullmatch(file.name) and file.name == expected[table]",
         "True",
-        ("faults/test_archive_faults.py::test_a_manifest_that_is_none_is_named_and_nothing_is_swept",),
+        ("faults/test_guards.py::test_a_manifest_lists_files_of_its_archive_alone",),
     ),
     Guard(
         "a query reaches no file",

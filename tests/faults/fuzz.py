@@ -58,7 +58,13 @@ def child(name: str, arguments: list[str]) -> None:
             rest = hostile.changed(rest, rng, others)
         return (bytes([first]) + rest)[:most]
 
-    settings = [f"-max_len={LONGEST}", f"-rss_limit_mb={MEMORY}", "-timeout=30", "-print_final_stats=1", "-verbosity=0"]
+    settings = [
+        f"-max_len={LONGEST}",
+        f"-rss_limit_mb={MEMORY}",
+        "-timeout=150",
+        "-print_final_stats=1",
+        "-verbosity=0",
+    ]
     atheris.Setup(
         [sys.argv[0], *settings, *arguments, str(corpus)],
         lambda data: hostile.judge(reader, data),
@@ -92,6 +98,7 @@ def fuzz(name: str, seconds: int, kept: Path | None) -> bool:
             if done.returncode == 1 and not inputs and reader.ends and "Traceback" not in told:
                 ended += 1  # a question that did not look up when its time was over, as documented
                 continue
+            told = done.stdout.decode(errors="replace") + told
             told = "\n".join(line for line in told.splitlines() if not line.startswith("INFO: Instrumenting"))
             print(f"{name}: BROKE with {done.returncode} after {time.monotonic() - began:.0f} s\n{told[-3000:]}")
             for one in inputs:

@@ -12,9 +12,10 @@ import mutate_guards
 import pytest
 from mutate_guards import GUARDS, Guard
 
-from tenklog import checks, files, store
+from tenklog import archive, checks, files, store
+from tenklog.archiving import archive_logs
 from tenklog.decider import Note
-from tenklog.errors import Busy, TenklogError
+from tenklog.errors import Busy, DataError, TenklogError
 
 
 @pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
@@ -43,6 +44,31 @@ def test_what_a_failed_sync_left_is_cut_off_again(log: Path, monkeypatch: pytest
     assert log.read_bytes() == before
     assert store.append(log, Note("x"), id="k").log.seq == 21
     assert checks.check(log) == []
+
+
+def test_a_damaged_log_is_not_even_written_once_more(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dead writer's mark says that it should be, but what is damaged stays as it was found."""
+    mark = log.with_name(".evening.jsonl.lock")
+    mark.write_bytes(b"D%020d" % 99)
+    log.write_bytes(log.read_bytes().replace(b"Ben", b"Bem", 1))
+    touched: list[object] = []
+    monkeypatch.setattr(files, "rewrite", lambda *given: touched.append(given))
+    monkeypatch.setattr(files, "sync", touched.append)
+    with pytest.raises(DataError, match="does not fit its hash"):
+        store.append(log, Note("x"))
+    assert (touched, mark.read_bytes()) == ([], b"D%020d" % 99)
+
+
+@pytest.mark.parametrize("name", ["../../secret/a.parquet", "/etc/passwd", "games.parquet", "turns-<hash>.parquet"])
+def test_a_manifest_lists_files_of_its_archive_alone(tmp_path: Path, name: str) -> None:
+    """Whoever can write the manifest could else have any file read, or swept."""
+    archive_logs(tmp_path, [mutate_guards.ROOT / "sample_logs" / "zilch-evening.jsonl"])
+    path = tmp_path / archive.MANIFEST
+    text = path.read_text(encoding="utf-8")
+    found = archive.read_manifest(tmp_path).live("games")[0]
+    path.write_text(text.replace(found.name, name.replace("<hash>", found.sha256[:32])), encoding="utf-8")
+    with pytest.raises(DataError, match="lists a file that is none of an archive"):
+        archive.read_manifest(tmp_path)
 
 
 @pytest.mark.parametrize("call", ["write", "sync"])
