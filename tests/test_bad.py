@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tenklog import cli, events
+from tenklog import cli, events, files, store
 from tenklog.rules import preset
 
 CASES = sorted(Path(__file__).parent.glob("bad/*.txt"))
@@ -30,10 +30,62 @@ SHEETS = {
     "opening": "1,700,1050\n2,300,350\n",
     "twice": "1,1000,1050\n",
 }
+# Hand-written logs that are a start and one line more.
+SECOND_LINES = {
+    "spin": '{"type":"spin","seq":2,"wheel":7}',
+    "mood": '{"type":"note","seq":2,"text":"hey","mood":1}',
+    "twice": '{"type":"note","seq":2,"seq":2,"text":"hey"}',
+    "gap": '{"type":"note","seq":3,"text":"hey"}',
+    "again": '{"type":"start","seq":2,"game":"again","version":1,"players":["Anna"],"rules":RULES,"origin":"import"}',
+    "yesterday": '{"type":"note","seq":2,"time":"yesterday","text":"hey"}',
+    "half": '{"type":"bank","seq":2,"player":"Anna","points":350.5}',
+    "endless": '{"type":"note","seq":2,"text":' + "[" * 2000 + "]" * 2000 + "}",
+    "long": '{"type":"note","seq":2,"text":"' + "x" * 70_000 + '"}',
+    "cheat": '{"type":"keep","seq":2,"player":"Anna","dice":[1]}',
+    "decomposed": '{"type":"join","seq":2,"player":"Zoe\\u0308"}',
+    "nothing-undone": '{"type":"undo","seq":2,"of":1}',
+    "settled": '{"type":"bank","seq":2,"player":"Anna","points":0,"settled":true}',
+    "false": '{"type":"keep","seq":2',
+}
+# Files of a home's own that are wrong, each in a home of its name.
+HOMES = {
+    "two-people": ("people.toml", b'Anna = ["Annie"]\nBen = ["Annie"]\n'),
+    "no-list": ("people.toml", b'Anna = "Annie"\n'),
+    "no-toml": ("people.toml", b"Anna\n"),
+    "no-text": ("people.toml", b"\xff\xfe"),
+    "same-report": ("queries/leaderboard.sql", b"SELECT 1"),
+    "latin-report": ("queries/mine.sql", b"SELECT '\xe9'"),
+    "no-manifest": ("archive/manifest.json", b"{}"),
+    "newer-manifest": ("archive/manifest.json", b'{"format":2,"parts":[]}'),
+    "stray-file": ("archive/games-00000000000000000000000000000000.parquet", b""),
+    "gone": ("current", b"evening\n"),
+}
 
 
 def prepare(folder: Path) -> None:
     """Put things where a log is due that are none, and logs that no reader takes."""
+    for name, (file, data) in HOMES.items():
+        (folder / name / file).parent.mkdir(parents=True)
+        (folder / name / file).write_bytes(data)
+    for name, line in SECOND_LINES.items():
+        start = events.Start(1, game=name, version=1, players=("Anna",), rules=preset("farkle"), origin="import")
+        text = events.encode(start).decode()
+        rules = text[text.index('"rules":') + 8 : text.index(',"origin"')]
+        (folder / f"{name}.jsonl").write_text(f"{text}\n{line.replace('RULES', rules)}\n", encoding="utf-8")
+    for name in ("busy", "damaged", "twin"):
+        start = events.Start(1, game=name, version=1, players=("Anna",), rules=preset("farkle"), origin="table")
+        store.write_log(folder / f"{name}.jsonl", [start])
+    path = folder / "damaged.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"Anna", b"Bnna"))
+    (folder / "twin.log").hardlink_to(folder / "twin.jsonl")
+    (folder / "empty.jsonl").touch()
+    with (folder / "huge.jsonl").open("wb") as file:
+        file.truncate(1 << 30)
+    (folder / "latin.sql").write_bytes(b"SELECT '\xe9'")
+    (folder / "long.toml").write_text("#" * 70_000)
+    (folder / "latin.toml").write_bytes(b"title = '\xe9'\n")
+    many = "".join(f'c{number} = {{ dice = "1", points = 50 }}\n' for number in range(200))
+    (folder / "many.toml").write_text(f"[scoring]\n{many}")
     (folder / "folder.jsonl").mkdir()
     (folder / "link.jsonl").symlink_to("missing-target.jsonl")
     os.mkfifo(folder / "pipe.jsonl")
@@ -61,8 +113,8 @@ def prepare(folder: Path) -> None:
 
 def tree(folder: Path) -> dict[str, bytes]:
     """Return every file below a folder; lock files are no content."""
-    files = (path for path in folder.rglob("*") if path.is_file() and not path.name.endswith(".lock"))
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+    found = (path for path in folder.rglob("*") if path.is_file() and not path.name.endswith(".lock"))
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found if path.name != "huge.jsonl"}
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
@@ -79,7 +131,8 @@ def test_bad_input_gets_its_line_and_its_exit_code_and_writes_nothing(
         assert cli.run(command[1:]) == 0, (command, capsys.readouterr().err)
     capsys.readouterr()
     before = tree(tmp_path)
-    found = cli.run(commands[-1][1:])
+    with files.Lock(tmp_path / "busy.jsonl", 0):
+        found = cli.run(commands[-1][1:])
     out, err = capsys.readouterr()
     assert (found, err) == (int(code), message + "\n")
     assert out == ""
