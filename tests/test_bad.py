@@ -79,8 +79,8 @@ def prepare(folder: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"Anna", b"Bnna"))
     (folder / "twin.log").hardlink_to(folder / "twin.jsonl")
     (folder / "empty.jsonl").touch()
-    with (folder / "huge.jsonl").open("wb") as file:
-        file.truncate(1 << 30)
+    with (folder / "huge.jsonl").open("wb") as huge:
+        huge.truncate(1 << 30)
     (folder / "latin.sql").write_bytes(b"SELECT '\xe9'")
     (folder / "long.toml").write_text("#" * 70_000)
     (folder / "latin.toml").write_bytes(b"title = '\xe9'\n")

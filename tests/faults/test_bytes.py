@@ -46,6 +46,7 @@ def test_a_tail_that_was_not_finished_costs_nothing_before_it(log: Path, end: st
         assert all(path.name == f"evening.jsonl.torn-{size}-1" for path in beside)
         for path in beside:
             path.unlink()
+    print(f"{len(whole) - whole.index(10) - 1} places, {end}: no line lost before them")
 
 
 def test_a_hole_of_zeros_in_the_last_line_is_torn(log: Path) -> None:
@@ -92,6 +93,7 @@ def test_every_flipped_bit_is_found_and_its_line_named(log: Path) -> None:
             assert found.lines == lines[: line - 1]
         if whole[place] == ord("\n"):
             line, start = line + 1, place + 1
+    print(f"{8 * len(whole)} bits flipped one by one: 0 accepted")
 
 
 def test_a_flipped_bit_in_the_only_line_is_found(log: Path) -> None:

@@ -109,6 +109,7 @@ def test_processes_killed_at_any_time_for_ten_seconds_lose_nothing_that_they_wer
     assert len(acknowledged) > 20
     assert set(acknowledged) <= set(found)
     assert len(found) - len(acknowledged) <= started  # of each, the one it was killed in
+    print(f"{started} writers killed, {len(acknowledged)} events acknowledged: 0 lost, 0 twice")
 
 
 def test_a_killed_holder_leaves_no_lock(log: Path) -> None:
@@ -292,6 +293,7 @@ def test_a_disk_that_fills_up_after_any_byte_leaves_the_log_as_it_was(log: Path,
     with room_for(len(before) + length):
         store.append(log, COMMANDS[name])
     assert checks.check(log) == []
+    print(f"full after each of {length} bytes: nothing left behind")
 
 
 def test_what_a_full_disk_left_behind_is_healed_when_it_could_not_be_cut_at_once(
