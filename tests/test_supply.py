@@ -5,6 +5,7 @@ That the lowest declared versions work is shown by `tests/lowest.py`.
 """
 
 import csv
+import re
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -85,6 +86,12 @@ def test_what_users_get_is_permissive_and_known_to_be_for_them() -> None:
     for name in shipped:
         assert LISTED[name]["for"] == "tenklog", name
         assert LISTED[name]["licence"] in PERMISSIVE, name
+
+
+def test_nothing_is_ever_kept_in_a_form_that_runs_code_when_it_is_read() -> None:
+    for path in (TESTS.parent / "tenklog").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"^\s*(?:import|from) (?:pickle|shelve|marshal|dill|joblib)\b", text, re.MULTILINE), path
 
 
 def test_the_list_is_in_order_and_has_nothing_twice() -> None:

@@ -336,6 +336,20 @@ def test_a_disk_that_is_full_while_healing_leaves_the_torn_log_and_nothing_besid
     assert store.append(log, Note("x")).log.seq == 21
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_an_answer_that_can_not_be_printed_is_said_so_and_what_was_recorded_stays(log: Path, form: str) -> None:
+    command = [sys.executable, "-m", "tenklog", "note", "x", "--id", "k", "-g", str(log), "--format", form]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    said = "tenklog: error: standard output: No space left on device; what was recorded stays recorded\n"
+    assert (done.returncode, done.stderr) == (4, said)
+    assert store.read(log).seq == 21
+    again = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (again.returncode, again.stderr) == (0, "tenklog: already recorded under the id k\n")
+    assert store.read(log).seq == 21
+
+
 def test_a_log_that_can_not_be_read_is_not_called_damaged(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = log.read_bytes()
 
