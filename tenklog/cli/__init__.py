@@ -194,6 +194,9 @@ def attempt(args: list[str] | None = None) -> tuple[int, str]:
         return 130, ""
     except OSError as error:
         return 4, f"{error.filename or 'standard output'}: {error.strerror or error}"
+    except UnicodeEncodeError:
+        # Python hands over what is no UTF-8 as lone surrogates, and whatever is to be kept or compared refuses those.
+        return 2, "something in the command is not UTF-8 text; text in UTF-8"
     except Exception as error:
         if os.environ.get("TENKLOG_DEBUG"):
             raise

@@ -41,6 +41,16 @@ def test_a_reader_takes_sound_inputs_and_changed_ones_and_all_that_was_ever_foun
         hostile.judge(reader, data)
 
 
+@pytest.mark.parametrize(
+    "text", [b"\xff", b"target=\xff", b"dice=5,\xff", b"Anna\xff=5", b"\xff=5", b"\xed\xa0\x80", b""]
+)
+def test_words_that_are_no_utf_8_are_refused_by_every_command_in_one_line(place: Path, text: bytes) -> None:
+    reader = next(one for one in READERS if one.name == "words")
+    hostile.prepare(place, reader)
+    for number in range(len(reader.commands)):
+        hostile.judge(reader, bytes([number]) + text)
+
+
 def test_the_search_begins_from_logs_that_are_sound(place: Path) -> None:
     for reader in READERS[:2]:
         for data in reader.corpus():
