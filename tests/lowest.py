@@ -40,7 +40,7 @@ def lowest() -> list[str]:
     ]
     pins = {}
     for one in declared:
-        found = re.match(r"([A-Za-z0-9-]+)(?:\[[a-z,]+\])?>=([0-9.]+)", one)
+        found = re.match(r"([A-Za-z0-9_-]+)(?:\[[a-z,]+\])?>=([0-9.]+)", one)
         if found and found[1] not in LINTERS and ";" not in one:
             pins[found[1]] = found[2]
     return [f"{name}=={version}" for name, version in sorted(pins.items())]
