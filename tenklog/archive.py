@@ -116,25 +116,30 @@ def read_manifest(folder: Path) -> Manifest:
         return EMPTY
     with files.telling(path), files.opened(path, files.READ) as fd:
         data = files.read(fd)
+    return decode_manifest(data, str(path))
+
+
+def decode_manifest(data: bytes, where: str) -> Manifest:
+    """Return the manifest that some bytes are; raise DataError, about `where`, when they are none."""
     try:
         manifest = json.decode(data, type=Manifest)
     except (DecodeError, ValidationError, RecursionError) as error:
         with suppress(DecodeError, ValidationError, RecursionError):
             if (newer := json.decode(data, type=_Probe).format) > EMPTY.format:
                 what = f"is of format {newer}, written by a newer tenklog"
-                raise DataError(what, f"this one reads up to {EMPTY.format}", str(path)) from None
-        raise DataError(f"is no manifest: {error}", REBUILD, str(path)) from None
+                raise DataError(what, f"this one reads up to {EMPTY.format}", where) from None
+        raise DataError(f"is no manifest: {error}", REBUILD, where) from None
     for part in manifest.parts:
         expected = {table: f"{table}-{file.sha256[:32]}.parquet" for table, file in part.files.items()}
         if part.files.keys() != TABLES.keys() or not all(
             NAME.fullmatch(file.name) and file.name == expected[table] for table, file in part.files.items()
         ):
-            raise DataError("lists a file that is none of an archive", REBUILD, str(path))
+            raise DataError("lists a file that is none of an archive", REBUILD, where)
     if any(
         one.file.name != f"replays-{one.file.sha256[:32]}.parquet" or not NAME.fullmatch(one.file.name)
         for one in manifest.replays
     ):
-        raise DataError("lists a file that is none of an archive", REBUILD, str(path))
+        raise DataError("lists a file that is none of an archive", REBUILD, where)
     return manifest
 
 
@@ -348,17 +353,24 @@ def logs(folder: Path, manifest: Manifest, games: list[str]) -> list[tuple[str, 
         "strftime(\"time\", '%Y-%m-%dT%H:%M:%S.%gZ')" if column.name == "time" else f'"{column.name}"'
         for column in TABLES["events"]
     )
-    lines: dict[str, list[bytes]] = {game: [] for game in games}
+    lines: dict[str, list[tuple[Any, ...]]] = {game: [] for game in games}
     query = f"SELECT {columns} FROM rows WHERE game IN (SELECT unnest($games)) ORDER BY game, seq"
     for row in _ask(folder, manifest, "events", query, games=games):
-        lines[row[0]].append(line_of(row))
-    whole = {}
-    for game, sealed, expected in found:
-        data = b"".join(line + b"\n" for line in (chain(lines[game]) if sealed else lines[game]))
-        if digest(data) != expected or not is_id(game):
-            raise DataError(f"the archived log of {game} is not what was archived", REBUILD, str(folder))
-        whole[game] = data
+        lines[row[0]].append(row)
+    try:
+        whole = {game: log_bytes(game, lines[game], sealed, expected) for game, sealed, expected in found}
+    except DataError as error:
+        raise error.at(str(folder)) from None
     return [(game, whole[game]) for game in games if game in whole]
+
+
+def log_bytes(game: str, rows: Iterable[tuple[Any, ...]], sealed: bool, expected: str) -> bytes:
+    """Return a log from its rows in `events`, in order; raise DataError when its digest is not the one expected."""
+    lines = map(line_of, rows)
+    data = b"".join(line + b"\n" for line in (chain(lines) if sealed else lines))
+    if digest(data) != expected or not is_id(game):
+        raise DataError(f"the archived log of {game} is not what was archived", REBUILD)
+    return data
 
 
 def pick(game: str, ids: list[str]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Protocol, Self, get_args
 
 from msgspec import Struct
 
@@ -52,6 +52,9 @@ MACROS = (
     "chi_square_5(x) AS CASE WHEN x < 1e-9 THEN 1 ELSE erfc(sqrt(x / 2)) + sqrt(2 * x / pi()) * exp(-x / 2) "
     "* (1 + x / 3) END",
 )
+
+
+UNMEASURED = "SELECT count(*) FROM games WHERE measured IS NOT true AND chosen_game(players)"
 
 
 class ReportColumn(Struct, frozen=True):
@@ -157,22 +160,36 @@ def read_report(path: Path, own: bool = False) -> Report:
 # -- the tables, filtered ---------------------------------------------------------------------------------------------
 
 
-def prepare(
-    con: "DuckDBPyConnection", tables: dict[str, str], filters: Filters, people: dict[str, str] | None = None
-) -> None:
-    """Give a connection the tables as views that obey the filters, `dice_sets`, and the macros of reports.
+class Connection(Protocol):
+    """What runs our SQL: DuckDB, or what translates DuckDB's SQL for another engine."""
+
+    @property
+    def description(self) -> Sequence[Sequence[Any]] | None:
+        """Return name and type of the columns of what was asked last."""
+
+    def execute(self, query: str, parameters: object = None, /) -> Self:
+        """Run one statement."""
+
+    def fetchall(self) -> list[Any]:
+        """Return the rows of what was asked last."""
+
+    def fetchmany(self, size: int = 1, /) -> list[Any]:
+        """Return so many of them."""
+
+
+def prepare(con: Connection, tables: dict[str, str], filters: Filters, people: dict[str, str] | None = None) -> None:
+    """Give a connection the tables as views that obey the filters, and the macros of reports.
 
     `tables` are SELECTs, `people` maps spellings to persons; what stands in the schema `source` is not for the user.
     Raise UsageError for a player or a ruleset that nobody has in these games.
     """
-    make_dice_sets(con)
     if people:
-        con.execute("CREATE TABLE source.people AS SELECT unnest($a) AS spelling, unnest($b) AS person",
-                    {"a": list(people), "b": list(people.values())})  # fmt: skip
+        con.execute("CREATE TABLE source.people AS SELECT map($spellings::VARCHAR[], $persons::VARCHAR[]) AS known",
+                    {"spellings": list(people), "persons": list(people.values())})  # fmt: skip
     for table, select in tables.items():
         con.execute(f"CREATE VIEW source.{table} AS {_joined(table, select, bool(people))}")
     where = _games(con, filters, people or {})
-    for table in ASKED:
+    for table in tables:
         condition = (
             where
             if table not in ("events", "replays") or where == "true"
@@ -188,18 +205,21 @@ def _joined(table: str, select: str, people: bool) -> str:
     """Write persons for the spellings of a table."""
     if not people or table == "events":
         return select
-    known = "SELECT map(list(spelling), list(person)) FROM source.people"
-    person = "coalesce(({known})[{name}], {name})"
-    if table in ("games", "replays"):
-        named = ("players" if table == "games" else "leaders", "winners")
-        lists = (f"list_transform({name}, lambda p: coalesce(known[p], p)) AS {name}" for name in named)
-        return f"SELECT * EXCLUDE (known) REPLACE ({', '.join(lists)}) FROM ({select}), ({known}) AS k(known)"
-    names = ["player", "challenged"] if table == "turns" else ["player"]
-    columns = ", ".join(f"{person.format(known=known, name=name)} AS {name}" for name in names)
-    return f"SELECT * REPLACE ({columns}) FROM ({select})"
+
+    def column(one: Column) -> str:
+        if one.name not in ("player", "challenged", "players", "winners", "leaders"):
+            return f'"{one.name}"'
+        if one.type == "VARCHAR":
+            return f"coalesce(known[{one.name}], {one.name}) AS {one.name}"
+        if one.type == "VARCHAR[]":
+            return f"list_transform({one.name}, lambda p: coalesce(known[p], p)) AS {one.name}"
+        return f'"{one.name}"'
+
+    columns = ", ".join(map(column, ASKED[table]))
+    return f"SELECT {columns} FROM ({select}) AS spelled, source.people"
 
 
-def _games(con: "DuckDBPyConnection", filters: Filters, people: dict[str, str]) -> str:
+def _games(con: Connection, filters: Filters, people: dict[str, str]) -> str:
     """Return the condition under which the rows of a game count. Nothing that somebody typed becomes a part of it."""
     conditions = []
     if set(filters.origins) != set(ORIGINS):
@@ -225,7 +245,7 @@ def _games(con: "DuckDBPyConnection", filters: Filters, people: dict[str, str]) 
     return where
 
 
-def _chosen(con: "DuckDBPyConnection", filters: Filters, people: dict[str, str]) -> None:
+def _chosen(con: Connection, filters: Filters, people: dict[str, str]) -> None:
     """Define which players have rows of their own."""
     wanted = _persons(filters, people)
     if wanted:
@@ -295,8 +315,7 @@ def run(
 
 def unmeasured(folder: Path, filters: Filters, people: dict[str, str] | None = None) -> int:
     """Count the games that a report about luck has to leave out because nobody has worked their luck out."""
-    sql = "SELECT count(*) FROM games WHERE measured IS NOT true AND chosen_game(players)"
-    return int(over(folder, filters, people, (), lambda con: answer(con.execute(sql))).rows[0][0])
+    return int(over(folder, filters, people, (), lambda con: answer(con.execute(UNMEASURED))).rows[0][0])
 
 
 Copies = Mapping[str, Path]
@@ -330,6 +349,7 @@ def over(
                 else:
                     where = folder if copies is None else copies
                     selects = {table: archive.source(where, manifest, table) for table in ASKED}
+                make_dice_sets(con)
                 prepare(con, {table: one + added.get(table, "") for table, one in selects.items()}, filters, people)
                 return asking(con)
         finally:
@@ -367,7 +387,7 @@ def _load_logs(con: "DuckDBPyConnection", logs: Sequence[Path], luck: bool) -> d
     return added | {"replays": f" {newer}"}
 
 
-def answer(done: "DuckDBPyConnection", most: int | None = None) -> Answer:
+def answer(done: Connection, most: int | None = None) -> Answer:
     """Return what a connection has to say: all rows, or one more than `most`."""
     described = done.description or []
     rows = done.fetchall() if most is None else done.fetchmany(most + 1)

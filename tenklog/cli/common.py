@@ -143,14 +143,19 @@ def rules_option(function: F) -> F:
     )(function)
 
 
-def archive_option(there: bool = True) -> Callable[[F], F]:
-    """Add `--archive DIR`, a folder that must be there unless it is written to; the command gets `folder`."""
+def archive_option(there: bool = True, addresses: bool = False) -> Callable[[F], F]:
+    """Add `--archive DIR`, a folder that must be there unless it is written to; the command gets `folder`.
 
-    def chosen(ctx: click.Context, parameter: click.Parameter, value: str | None) -> "Path":
+    With `addresses`, one such as s3a://games/archive is taken as the text that it is.
+    """
+
+    def chosen(ctx: click.Context, parameter: click.Parameter, value: str | None) -> "Path | str":
         from pathlib import Path
 
         if value == "":
             raise UsageError("--archive is empty", "a folder")
+        if value and addresses and "://" in value:
+            return value
         if value and there and not Path(value).is_dir():
             raise AccessError(f"there is no folder {value}", "the folder of an archive")
         return Path(value) if value else home().archive

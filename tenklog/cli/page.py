@@ -167,7 +167,7 @@ def _season(folder: str | None, filters: Filters, title: str | None) -> str:
     count, span = _counted(place, filters, people)
     if not count:
         raise UsageError("no archived game fits", "other filters, or `tenklog archive` to put games into the archive")
-    left_out(place, filters, people)
+    left_out(stats.unmeasured(place, filters, people))
     return pages.season_page(title or "Our season", count, span, made)
 
 

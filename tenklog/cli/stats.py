@@ -9,7 +9,7 @@ import click
 
 from tenklog import events
 from tenklog.cli.common import F, archive_option, command, emit, find, home, new_file, output_options, remark
-from tenklog.errors import TenklogError, UsageError
+from tenklog.errors import AccessError, TenklogError, UsageError
 from tenklog.render import Format, Output, cell, grid, listing
 from tenklog.stats import DICE_SETS, ORIGINS, PLAYED, Answer, Filters, Report, moment
 from tenklog.tables import ASKED
@@ -78,7 +78,14 @@ def logs_option(function: F) -> F:
 @logs_option
 @click.option("--chart", is_flag=True, help="Draw a picture, of reports that have one (needs tenklog[chart]).")
 @click.option("--explain", is_flag=True, help="Say what the columns of the report mean.")
-@archive_option()
+@click.option(
+    "--engine",
+    type=click.Choice(("duckdb", "spark")),
+    default="duckdb",
+    help="What works it out: duckdb, or spark on a cluster (needs tenklog[spark] and Java).",
+)
+@click.option("--master", metavar="URL", help="The cluster for --engine spark (default local[*], this machine).")
+@archive_option(addresses=True)
 @output_options
 def stats(
     report: str | None,
@@ -86,7 +93,9 @@ def stats(
     logs: tuple[str, ...],
     chart: bool,
     explain: bool,
-    folder: Path,
+    engine: str,
+    master: str | None,
+    folder: Path | str,
     form: Format,
 ) -> None:
     """Run a report over the archived games, or list the reports.
@@ -96,6 +105,7 @@ def stats(
     """
     from tenklog import query
     from tenklog import stats as reports
+    from tenklog.archive import read_manifest
     from tenklog.people import read_people
 
     place = home()
@@ -111,6 +121,15 @@ def stats(
         raise UsageError(f"{asked.name} has no picture", f"one of {', '.join(charted)}")
     people = read_people(place.people)
     added = _logs(logs)
+    if engine == "spark":
+        _check_spark(asked, added)
+        answer, count, games = _on_spark(master or "local[*]", folder, asked, filters, people)
+        _show(answer, asked, count, games, chart, form)
+        return
+    if master is not None:
+        raise UsageError(f"--master {master} is a cluster", "--engine spark with it")
+    if isinstance(folder, str):
+        raise AccessError(f"there is no folder {folder}", "the folder of an archive, or --engine spark")
     if asked.own:
         try:
             answer = query.ask(folder, asked.sql, filters, people, added)
@@ -119,9 +138,35 @@ def stats(
     else:
         answer = reports.run(folder, asked, filters, people, added)
     _trim(answer, query.Limits().rows if asked.own else None, "`tenklog query -f FILE --limit 0`")
-    unmeasured = asked.luck and left_out(folder, filters, people)
+    unmeasured = reports.unmeasured(folder, filters, people) if asked.luck else 0
+    _show(answer, asked, unmeasured, read_manifest(folder).games if not answer.rows else 0, chart, form)
+
+
+def _check_spark(asked: Report, logs: list[Path]) -> None:
+    if asked.own:
+        what = f"{asked.name} is a report of your own, and Spark has no walls around it"
+        raise UsageError(what, "--engine duckdb, or one of tenklog's own reports")
+    if logs:
+        raise UsageError("--logs reads logs of this machine", "--engine duckdb, or archive them first")
+
+
+def _on_spark(
+    master: str, folder: Path | str, asked: Report, filters: Filters, people: dict[str, str]
+) -> tuple[Answer, int, int]:
+    """Return the answer, and for remarks the games that are not measured and, when no row is, those of the archive."""
+    from tenklog import spark
+
+    with spark.session(master) as session:
+        answer = spark.run(session, folder, asked, filters, people)
+        count = spark.unmeasured(session, folder, filters, people) if asked.luck else 0
+        return answer, count, spark.read_manifest(session, folder).games if not answer.rows else 0
+
+
+def _show(answer: Answer, asked: Report, unmeasured: int, games: int, chart: bool, form: Format) -> None:
+    """Print the answer of a report; `games` are those of the archive when there is no row."""
+    left_out(unmeasured)
     if not answer.rows and not unmeasured and form == "table":
-        remark(_why_empty(folder))
+        remark(_why_empty(games))
     if chart and form == "table":
         from tenklog.charts import bars
 
@@ -130,14 +175,10 @@ def stats(
     emit(_output(answer, asked), form)
 
 
-def left_out(folder: Path, filters: Filters, people: dict[str, str]) -> bool:
-    """Say how many games a report about luck leaves out because it is not worked out; tell whether there are any."""
-    from tenklog import stats as reports
-
-    count = reports.unmeasured(folder, filters, people)
+def left_out(count: int) -> None:
+    """Say how many games a report about luck leaves out because nobody has worked it out."""
     if count:
         remark(f"left out: {count} of the games, whose luck is not worked out yet; `tenklog archive --luck` does it")
-    return count > 0
 
 
 def _list_reports(form: Format) -> None:
@@ -183,13 +224,10 @@ def _logs(games: tuple[str, ...]) -> list[Path]:
     return paths
 
 
-def _why_empty(folder: Path) -> str:
-    from tenklog.archive import read_manifest
-
-    count = read_manifest(folder).games
-    if not count:
+def _why_empty(games: int) -> str:
+    if not games:
         return "the archive is empty; `tenklog archive` puts finished games into it"
-    return f"no row for this in {count} archived games; see --origin, --since and the other filters"
+    return f"no row for this in {games} archived games; see --origin, --since and the other filters"
 
 
 def _output(answer: Answer, report: Report | None = None) -> Output:

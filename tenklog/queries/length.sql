@@ -11,15 +11,15 @@
 -- mean_minutes mean: minutes from the first event to the last, where times are known
 SELECT
     rules,
-    len(players) AS players,
+    array_length(players) AS players,
     count(*) AS games,
     avg(rounds) AS mean_rounds,
     median(rounds) AS median_rounds,
     min(rounds) AS fewest,
     max(rounds) AS most,
     avg(turns) AS mean_turns,
-    avg(epoch(ended - begun)) / 60 AS mean_minutes
+    avg(date_diff('millisecond', begun, ended) / 1000) / 60 AS mean_minutes
 FROM games
 WHERE status = 'finished' AND chosen_game(games.players)
-GROUP BY rules, len(players)
+GROUP BY rules, array_length(players)
 ORDER BY rules, players

@@ -67,13 +67,12 @@ holders AS (
     SELECT
         n, record, value,
         min({
-            begun: coalesce(begun, 'infinity'::TIMESTAMP), game: game, seq: first_seq, player: player, rules: rules
+            untimed: begun IS NULL, begun: begun, game: game, seq: first_seq, player: player, rules: rules
         }) AS held
     FROM entries
     GROUP BY n, record, value
 )
 SELECT
-    record, value, held.player AS player, held.game AS game, held.rules AS rules,
-    nullif(held.begun, 'infinity'::TIMESTAMP) AS begun
+    record, value, held.player AS player, held.game AS game, held.rules AS rules, held.begun AS begun
 FROM holders
 ORDER BY n

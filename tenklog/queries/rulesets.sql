@@ -16,7 +16,7 @@ WITH played AS (
         rules,
         count(*) AS games,
         count(*) FILTER (status = 'finished') AS finished,
-        count(*) FILTER (len(winners) > 1) AS shared_wins,
+        count(*) FILTER (array_length(winners) > 1) AS shared_wins,
         avg(rounds) FILTER (status = 'finished') AS mean_rounds
     FROM games
     WHERE chosen_game(players)

@@ -1,0 +1,122 @@
+"""Executors: this module replays archived games on the executors of a Spark cluster, each as `replayer.replay` would.
+
+The package itself is sent to them; what they must have is Python 3.11, msgspec and pyarrow (PYSPARK_PYTHON says where).
+An executor gets the lines of whole games and gives a row for each, and nothing else comes of it, so that what is lost
+with one is simply done again.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tenklog import reading
+from tenklog.archive import log_bytes
+from tenklog.compare import compare
+from tenklog.replayer import Settle, replay
+from tenklog.rules import Ruleset
+from tenklog.tables import TABLES, Column
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch
+    from pyspark.sql import DataFrame, SparkSession
+
+OUTCOME = (
+    Column("game", "VARCHAR", "the id of the game"),
+    Column("status", "VARCHAR", "finished, abandoned, unfinished or stopped"),
+    Column("winners", "VARCHAR[]", "who wins here"),
+    Column("leaders", "VARCHAR[]", "who leads in a game that these rules would have continued"),
+    Column("totals", "BIGINT[]", "the totals by recorded seat, points; null for whoever did not join here"),
+    Column("same_winner", "BOOLEAN", "whether the same seats win; null unless both are finished"),
+    Column("rounds", "INTEGER", "rounds begun"),
+    Column("turns", "INTEGER", "turns that ended here"),
+    Column("guesses", "INTEGER", "turns that are guesses"),
+    Column("same", "INTEGER", "recorded turns that change the own total by as much"),
+    Column("rescored", "INTEGER", "by another amount"),
+    Column("settled", "INTEGER", "settled at their first divergence"),
+    Column("never_happened", "INTEGER", "not played here"),
+)
+_BATCH = 200  # games that an executor's Python holds at once
+
+
+def replays(
+    games: "DataFrame", events: "DataFrame", rules: Ruleset | None, settle: Settle = "bank", keep: bool = False
+) -> Iterator[tuple[Any, ...]]:
+    """Replay the games of two tables under other rules (None: their own), and yield an OUTCOME of each, by game.
+
+    With `keep`, recorded rule changes are kept. Raise what `replay` raises.
+    """
+    from pyspark.sql import functions as f
+
+    from tenklog.transpile import type_of
+
+    spark = events.sparkSession
+    time = f.date_format("time", "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'").alias("time")
+    line = f.struct(*(time if one.name == "time" else one.name for one in TABLES["events"] if one.name != "game"))
+    lines = events.groupBy("game").agg(f.sort_array(f.collect_list(line)).alias("lines"))  # by seq, the first field
+    whole = games.select("game", "sealed", "digest").join(lines, "game")
+
+    def work(batches: Iterable["RecordBatch"]) -> Iterator["RecordBatch"]:
+        return outcomes(batches, rules, settle, keep)
+
+    schema = ", ".join(f"{one.name} {type_of(one.type)}" for one in OUTCOME)
+    with _shipped(spark):
+        spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(_BATCH))
+        yield from map(tuple, whole.mapInArrow(work, schema).orderBy("game").toLocalIterator())
+
+
+def outcomes(
+    batches: Iterable["RecordBatch"], rules: Ruleset | None, settle: Settle, keep: bool
+) -> Iterator["RecordBatch"]:
+    """Replay batches of games, each with all of its lines; this is what an executor does."""
+    import pyarrow as pa
+
+    kinds = {"VARCHAR": pa.string(), "BIGINT": pa.int64(), "INTEGER": pa.int32(), "BOOLEAN": pa.bool_()}
+    schema = pa.schema(
+        [(one.name, pa.list_(kinds[one.type[:-2]]) if one.type.endswith("[]") else kinds[one.type]) for one in OUTCOME]
+    )
+    for batch in batches:
+        found = [
+            outcome(log_bytes(one["game"], _rows(one), one["sealed"], one["digest"]), rules, settle, keep)
+            for one in batch.to_pylist()
+        ]
+        columns = list(zip(*found, strict=True)) or [()] * len(OUTCOME)
+        arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _rows(game: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Return the rows of `events` of a game."""
+    return [(game["game"], *line.values()) for line in game["lines"]]
+
+
+def outcome(data: bytes, rules: Ruleset | None, settle: Settle, keep: bool) -> tuple[Any, ...]:
+    """Replay a log and return its OUTCOME."""
+    log = reading.parse(data, "archive")
+    replayed = replay(log.game, log.events, rules, settle=settle, keep_rule_changes=keep, of=log.fingerprint)
+    found, here = replayed.replay, replayed.game.position
+    summary = compare([(log.game, [replayed])]).summary[0]
+    seats = [replayed.seats[seat] for seat in range(len(log.game.position.seats))]
+    turns = found.turns
+    return (
+        log.start.game, found.status, found.winners, found.leaders,
+        [None if seat is None else here.seats[seat].total for seat in seats],
+        None if summary.undecided else bool(summary.same_winner), here.round, sum(seat.turns for seat in here.seats),
+        found.guesses, turns.same, turns.rescored, turns.settled, turns.never_happened,
+    )  # fmt: skip
+
+
+@contextmanager
+def _shipped(spark: "SparkSession") -> Iterator[None]:
+    """Send this package to the executors, which may fetch it as long as inside `with`."""
+    from tempfile import TemporaryDirectory
+    from zipfile import ZipFile
+
+    package = Path(__file__).parent
+    with TemporaryDirectory(prefix="tenklog-") as folder:
+        path = Path(folder) / "tenklog.zip"
+        with ZipFile(path, "w") as made:
+            for file in sorted(package.rglob("*.py")):
+                made.write(file, Path("tenklog") / file.relative_to(package))
+        spark.sparkContext.addPyFile(str(path))
+        yield
