@@ -250,13 +250,16 @@ def over(
 
     def question(manifest: Manifest) -> Answer:
         con = Connection(spark)
-        for table in TABLES:
-            live = manifest if table in named else archive.EMPTY
-            con.give(f"source.part_{table}", rows(con.spark, folder, live, table))
-        if "dice_sets" in tables:
-            con.give("main.dice_sets", _dice_sets(con.spark))
-        stats.prepare(con, {table: f"SELECT * FROM source.part_{table}" for table in TABLES}, filters, people)
-        return asking(con)
+        try:
+            for table in TABLES:
+                live = manifest if table in named else archive.EMPTY
+                con.give(f"source.part_{table}", rows(con.spark, folder, live, table))
+            if "dice_sets" in tables:
+                con.give("main.dice_sets", _dice_sets(con.spark))
+            stats.prepare(con, {table: f"SELECT * FROM source.part_{table}" for table in TABLES}, filters, people)
+            return asking(con)
+        finally:
+            con.close()
 
     return consult(spark, folder, named, question)
 

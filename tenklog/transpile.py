@@ -19,6 +19,12 @@ class Connection:
         self.spark = spark.newSession()
         self._macros: dict[str, tuple[list[str], exp.Expr]] = {}
         self._found: DataFrame | None = None
+        self._kept: list[DataFrame] = []
+
+    def close(self) -> None:
+        """Let go of what was kept."""
+        for rows in self._kept:
+            rows.unpersist()
 
     def give(self, name: str, rows: "DataFrame") -> None:
         """Name some rows, as SCHEMA.TABLE."""
@@ -28,6 +34,9 @@ class Connection:
         """Run one statement; what it selects is worked out when it is fetched."""
         tree = parse_one(query, read="duckdb")
         if not isinstance(tree, exp.Create):
+            for part in [one for one in tree.find_all(exp.CTE) if one.args.get("materialized")]:
+                self.give(f"main.{part.alias}", self._keep(self._select(part.this, parameters)))
+                part.pop()
             self._found = self._select(tree, parameters)
             return self
         made, body, kind = tree.this, tree.expression, tree.args["kind"]
@@ -35,9 +44,13 @@ class Connection:
             self._macros[made.this.name] = ([one.name for one in made.expressions], body)
             return self
         rows = self._select(body, parameters)
-        # A table is worked out once. Rows of it that are lost with an executor are worked out again.
-        self.give(f"{made.db}.{made.name}", rows.cache() if kind == "TABLE" else rows)
+        self.give(f"{made.db}.{made.name}", self._keep(rows) if kind == "TABLE" else rows)
         return self
+
+    def _keep(self, rows: "DataFrame") -> "DataFrame":
+        """Let rows be worked out once; those that are lost with an executor are worked out again."""
+        self._kept.append(rows.cache())
+        return self._kept[-1]
 
     def _select(self, tree: exp.Expr, parameters: object) -> "DataFrame":
         given = dict(parameters) if isinstance(parameters, dict) else None
@@ -100,8 +113,6 @@ def translate(tree: exp.Expr) -> str:
         if isinstance(node, exp.Table) and node.db:
             node.set("this", exp.to_identifier(view(node.db, node.name)))
             node.set("db", None)
-        elif isinstance(node, exp.CTE):
-            node.set("materialized", None)
         elif isinstance(node, exp.Literal) and not node.is_string and "." in node.name:
             # As a decimal it would make the division one of decimals; DuckDB divides doubles.
             node.replace(exp.Literal(this=f"{node.name}D", is_string=False))
