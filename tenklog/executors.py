@@ -1,13 +1,11 @@
 """Executors: this module replays archived games on the executors of a Spark cluster, each as `replayer.replay` would.
 
-The package itself is sent to them; what they must have is Python 3.11, msgspec and pyarrow (PYSPARK_PYTHON says where).
-An executor gets the lines of whole games and gives a row for each, and nothing else comes of it, so that what is lost
-with one is simply done again.
+The package is sent to them (`spark.session` with `package`); what they must have is Python 3.11, msgspec and pyarrow,
+and PYSPARK_PYTHON says where. An executor gets the lines of whole games and gives a row for each, and nothing else
+comes of it, so that what is lost with one is simply done again.
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tenklog import reading
@@ -19,7 +17,7 @@ from tenklog.tables import TABLES, Column
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 OUTCOME = (
     Column("game", "VARCHAR", "the id of the game"),
@@ -44,13 +42,12 @@ def replays(
 ) -> Iterator[tuple[Any, ...]]:
     """Replay the games of two tables under other rules (None: their own), and yield an OUTCOME of each, by game.
 
-    With `keep`, recorded rule changes are kept. Raise what `replay` raises.
+    With `keep`, recorded rule changes are kept. The session must have sent the package to the executors.
     """
     from pyspark.sql import functions as f
 
     from tenklog.transpile import type_of
 
-    spark = events.sparkSession
     time = f.date_format("time", "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'").alias("time")
     line = f.struct(*(time if one.name == "time" else one.name for one in TABLES["events"] if one.name != "game"))
     lines = events.groupBy("game").agg(f.sort_array(f.collect_list(line)).alias("lines"))  # by seq, the first field
@@ -60,9 +57,8 @@ def replays(
         return outcomes(batches, rules, settle, keep)
 
     schema = ", ".join(f"{one.name} {type_of(one.type)}" for one in OUTCOME)
-    with _shipped(spark):
-        spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(_BATCH))
-        yield from map(tuple, whole.mapInArrow(work, schema).orderBy("game").toLocalIterator())
+    events.sparkSession.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(_BATCH))
+    yield from map(tuple, whole.mapInArrow(work, schema).orderBy("game").toLocalIterator())
 
 
 def outcomes(
@@ -104,19 +100,3 @@ def outcome(data: bytes, rules: Ruleset | None, settle: Settle, keep: bool) -> t
         None if summary.undecided else bool(summary.same_winner), here.round, sum(seat.turns for seat in here.seats),
         found.guesses, turns.same, turns.rescored, turns.settled, turns.never_happened,
     )  # fmt: skip
-
-
-@contextmanager
-def _shipped(spark: "SparkSession") -> Iterator[None]:
-    """Send this package to the executors, which may fetch it as long as inside `with`."""
-    from tempfile import TemporaryDirectory
-    from zipfile import ZipFile
-
-    package = Path(__file__).parent
-    with TemporaryDirectory(prefix="tenklog-") as folder:
-        path = Path(folder) / "tenklog.zip"
-        with ZipFile(path, "w") as made:
-            for file in sorted(package.rglob("*.py")):
-                made.write(file, Path("tenklog") / file.relative_to(package))
-        spark.sparkContext.addPyFile(str(path))
-        yield

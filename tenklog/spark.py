@@ -44,12 +44,14 @@ LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.
 
 
 @contextmanager
-def session(master: str, settings: dict[str, str] | None = None) -> Iterator["SparkSession"]:
-    """Hold a session on a cluster inside `with`.
+def session(master: str, settings: dict[str, str] | None = None, package: bool = False) -> Iterator["SparkSession"]:
+    """Hold a session on a cluster inside `with`; with `package` its executors' Python has this package.
 
     Raise UsageError without pyspark, AccessError when Spark does not start or fails inside.
     """
     try:
+        from tempfile import TemporaryDirectory
+
         import sqlglot  # noqa: F401
         from pyspark import SparkConf
         from pyspark.sql import SparkSession
@@ -67,10 +69,23 @@ def session(master: str, settings: dict[str, str] | None = None) -> Iterator["Sp
         started = SparkSession.builder.config(conf=conf).getOrCreate()
         started.sparkContext.setLogLevel("OFF")
     try:
-        with telling(master):
+        with telling(master), TemporaryDirectory(prefix="tenklog-") as folder:
+            if package:
+                started.sparkContext.addPyFile(_packed(folder))
             yield started
     finally:
         started.stop()
+
+
+def _packed(folder: str) -> str:
+    """Pack this package into a file; executors that come later fetch it too."""
+    from zipfile import ZipFile
+
+    path, package = os.path.join(folder, "tenklog.zip"), Path(__file__).parent
+    with ZipFile(path, "w") as made:
+        for file in sorted(package.rglob("*.py")):
+            made.write(file, Path("tenklog") / file.relative_to(package))
+    return path
 
 
 def _check_java() -> None:

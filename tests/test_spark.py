@@ -88,7 +88,7 @@ def folder(logs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """Start a cluster of two executors on this machine."""
-    with spark.session(CLUSTER, QUICK) as session:
+    with spark.session(CLUSTER, QUICK, package=True) as session:
         yield session
         application = session.sparkContext.applicationId
     shutil.rmtree(Path(_spark_home()) / "work" / application, ignore_errors=True)
