@@ -5,10 +5,11 @@ when TENKLOG_SPARK is set, as `.ci/run` sets it.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -56,7 +57,7 @@ FILTERS: dict[str, tuple[Filters, dict[str, str] | None]] = {
         ),
         PEOPLE,
     ),
-    "people": (Filters(origins=("table", "import", "replay"), min_games=2), PEOPLE),
+    "who played": (Filters(origins=("table", "import", "replay"), min_games=2), PEOPLE),
 }  # fmt: skip
 
 
@@ -118,12 +119,12 @@ def differences(name: str, here: Answer, there: Answer) -> list[str]:
     return wrong
 
 
-def all_reports(found: dict[str, Answer]) -> Callable[[Any], Answer]:
-    """Return what asks a connection for all reports."""
+def some_reports(names: Iterable[str], found: dict[str, Answer]) -> Callable[[Any], Answer]:
+    """Return what asks a connection for some reports."""
 
     def asking(con: Any) -> Answer:
-        for name, report in REPORTS.items():
-            found[name] = stats.answer(con.execute(report.sql))
+        for name in names:
+            found[name] = stats.answer(con.execute(REPORTS[name].sql))
         return found["points"]
 
     return asking
@@ -133,16 +134,19 @@ def all_reports(found: dict[str, Answer]) -> Callable[[Any], Answer]:
 
 
 @needs_spark
-@pytest.mark.parametrize("chosen", FILTERS)
-def test_every_report_says_what_the_local_engine_says(cluster: Any, folder: Path, chosen: str) -> None:
+@pytest.mark.parametrize(("chosen", "names"), [
+    ("nothing", [*REPORTS]), ("everything", [*REPORTS]), ("who played", ["leaderboard", "length", "points"]),
+])  # fmt: skip
+def test_every_report_says_what_the_local_engine_says(
+    cluster: Any, folder: Path, chosen: str, names: list[str]
+) -> None:
     filters, people = FILTERS[chosen]
     here: dict[str, Answer] = {}
     there: dict[str, Answer] = {}
-    stats.over(folder, filters, people, (), all_reports(here))
-    spark.over(cluster, folder, filters, people, all_reports(there))
-    assert all(answer.rows for answer in here.values()) or chosen != "nothing"
-    assert [one for name in REPORTS for one in differences(name, here[name], there[name])] == []
-    assert len(there) == len(REPORTS)
+    stats.over(folder, filters, people, (), some_reports(names, here))
+    spark.over(cluster, folder, filters, people, some_reports(names, there))
+    assert all(answer.rows for answer in here.values()) or chosen == "everything"
+    assert [one for name in names for one in differences(name, here[name], there[name])] == []
 
 
 @needs_spark
@@ -194,6 +198,67 @@ def test_what_an_older_tenklog_did_not_write_is_null(
         archive_logs(tmp_path, logs[:3])
     assert spark.unmeasured(cluster, tmp_path, Filters(origins=ORIGINS)) == 3
     assert spark.run(cluster, tmp_path, REPORTS["skill"], Filters(origins=ORIGINS)).rows == []
+
+
+class Recorder:
+    """Stands for a session: notes the SQL that it is given, and the parameters."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.values: list[Any] = []
+
+    def newSession(self) -> "Recorder":  # noqa: N802
+        return self
+
+    def sql(self, text: str, args: dict[str, Any] | None = None) -> "Recorder":
+        self.texts.append(text)
+        self.values += (args or {}).values()
+        return self
+
+    def cache(self) -> "Recorder":
+        return self
+
+    def createOrReplaceTempView(self, name: str) -> None:  # noqa: N802
+        pass
+
+    def collect(self) -> list[tuple[str]]:
+        return [(name,) for name in (*HOSTILE, "{x}")]
+
+
+def test_what_somebody_typed_is_a_parameter_and_never_a_part_of_the_sql() -> None:
+    from tenklog.transpile import Connection
+
+    session = Recorder()
+    filters = Filters(players=HOSTILE, rules=("{x}", "'; DROP TABLE games; --"), last=31337, min_games=31337)
+    people = {"Annie' OR '1'='1": "${spark.master}"}
+    con = Connection(session)
+    selects = {table: f"SELECT * FROM source.part_{table}" for table in tables.TABLES}
+    stats.prepare(con, selects, filters, people)
+    for report in REPORTS.values():
+        con.execute(report.sql)
+    for typed in (*HOSTILE, *filters.rules, *people, *people.values(), "31337"):
+        assert not [text for text in session.texts if typed in text], typed
+    assert session.values.count(31337) == 2
+    assert [value for value in session.values if isinstance(value, list)] == [
+        [*people], [*people.values()], [*filters.rules], [*HOSTILE], [*HOSTILE]
+    ]  # fmt: skip
+
+
+def test_every_macro_is_expanded_and_no_division_is_one_of_decimals() -> None:
+    from tenklog.transpile import Connection
+
+    session = Recorder()
+    con = Connection(session)
+    stats.prepare(con, {table: f"SELECT * FROM source.part_{table}" for table in tables.TABLES}, Filters(min_games=1))
+    session.texts.clear()
+    for report in REPORTS.values():
+        con.execute(report.sql)
+    macros = [macro.partition("(")[0] for macro in (*stats.MACROS, "chosen(", "chosen_game(", "list_sum(")]
+    assert len(session.texts) >= len(REPORTS)
+    for text in session.texts:
+        sql = re.sub(r"/\*.*?\*/|'[^']*'", "", text)
+        assert not re.search(rf"(?i)\b({'|'.join(macros)})\(", sql)
+        assert not re.search(r"\b[0-9]+\.[0-9]+\b", sql)
 
 
 # -- an executor dies -------------------------------------------------------------------------------------------------
@@ -299,9 +364,12 @@ def test_the_command_prints_the_same_and_nothing_else(folder: Path, tmp_path: Pa
     line = [sys.executable, "-m", "tenklog", "--home", str(tmp_path), "stats", "luck", "--archive", str(folder)]
     here = subprocess.run(line, capture_output=True, text=True, check=True)
     (tmp_path / "cwd").mkdir()
+    # What Spark is told in its own file holds.
+    (tmp_path / "spark-defaults.conf").write_text("".join(f"{key} {value}\n" for key, value in QUICK.items()))
     there = subprocess.run(
         [*line, "--engine", "spark", "--master", "local[1]"], capture_output=True, text=True, check=True,
-        cwd=tmp_path / "cwd", env=os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[2])},
+        cwd=tmp_path / "cwd",
+        env=os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[2]), "SPARK_CONF_DIR": str(tmp_path)},
     )  # fmt: skip
     assert (there.stdout, there.stderr) == (here.stdout, here.stderr)
     assert list((tmp_path / "cwd").iterdir()) == []
