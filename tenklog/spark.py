@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tenklog.transpile import Connection
 
 JAVA = "Java 17 or 21, on the PATH or in JAVA_HOME"
+MORE = "TENKLOG_DEBUG=1 shows all that Spark says"
+MASTER = f"a cluster that answers, such as spark://HOST:7077, yarn or local[*]; {MORE}"
 # What answers depend on, and quiet; the rest is Spark's default, or what the user's spark-defaults.conf says.
 SETTINGS = {
     "spark.sql.ansi.enabled": "true",
@@ -65,7 +67,7 @@ def session(master: str, settings: dict[str, str] | None = None, package: bool =
     for key, value in {**(LOCAL if local else {}), **SETTINGS, **(settings or {})}.items():
         conf.set(key, value)
     getLogger("SQLQueryContextLogger").disabled = True  # it prints what is raised as well
-    with telling(master), _java_output():
+    with telling(master, MASTER), _java_output():
         started = SparkSession.builder.config(conf=conf).getOrCreate()
         started.sparkContext.setLogLevel("OFF")
     try:
@@ -117,8 +119,10 @@ def _java_output() -> Iterator[None]:
             yield
         except PySparkRuntimeError as error:
             file.seek(0)
-            said = file.read().decode(errors="replace").strip() or str(error)
-            raise AccessError(f"Spark does not start: {_line(said.splitlines()[-1])}", JAVA) from None
+            said = line_of(file.read().decode(errors="replace") or str(error))
+            raise AccessError(
+                f"Spark does not start: {said}", JAVA if re.search("(?i)java", said) else MASTER
+            ) from None
         finally:
             for copy, fd in kept:
                 os.dup2(copy, fd)
@@ -126,7 +130,7 @@ def _java_output() -> Iterator[None]:
 
 
 @contextmanager
-def telling(master: str) -> Iterator[None]:
+def telling(master: str, right: str = MORE) -> Iterator[None]:
     """Say in one line what Spark says in many: AccessError, or DataError about a file of the archive."""
     from py4j.protocol import Py4JError
     from pyspark.errors import AnalysisException, PySparkException
@@ -136,16 +140,21 @@ def telling(master: str) -> Iterator[None]:
     except (PySparkException, Py4JError) as error:
         text = str(error)
         if re.search(r"PATH_NOT_FOUND|FAILED_READ_FILE|FileNotFoundException", text):
-            raise DataError(f"can't be read: {_line(text)}", REBUILD) from None
+            raise DataError(f"can't be read: {line_of(text)}", REBUILD) from None
         if isinstance(error, AnalysisException):
             raise  # a mistake of ours
-        raise AccessError(f"Spark failed: {_line(text)}", "TENKLOG_DEBUG=1 shows what Spark says", master) from None
+        raise AccessError(f"Spark failed: {line_of(text)}", right, master) from None
 
 
-def _line(text: str) -> str:
-    causes = re.findall(r"^(?:Caused by: )?(?:[\w$]+\.)+\w+(?:Exception|Error): (.+)$", text, re.MULTILINE)
-    lines = [line for line in map(str.strip, text.splitlines()) if line]
-    return (causes or lines or ["nothing"])[0][:300]
+def line_of(text: str) -> str:
+    """Return what the first exception in what Java or Python printed says; the last line without one."""
+    said = re.search(
+        r'^(?:Exception in thread "[^"]*" |Caused by: |: )?(?:[\w$]+\.)+\w*(?:Exception|Error): (.+)$',
+        text,
+        re.MULTILINE,
+    )
+    lines = text.strip().splitlines() or [""]
+    return (said[1] if said else lines[-1]).strip().rstrip(".")[:300]
 
 
 # -- the archive ------------------------------------------------------------------------------------------------------

@@ -200,6 +200,20 @@ def test_what_an_older_tenklog_did_not_write_is_null(
     assert spark.run(cluster, tmp_path, REPORTS["skill"], Filters(origins=ORIGINS)).rows == []
 
 
+JAVA_SAYS = {
+    "Exception in thread \"main\" org.apache.spark.SparkException: No master: 'x'\n\tat x.main(X)\n": "No master: 'x'",
+    "An error occurred while calling o1.x.\n: java.lang.IllegalStateException: It stopped.\n": "It stopped",
+    "Traceback (most recent call last):\n  File\ntenklog.errors.DataError: the log is bad\n": "the log is bad",
+    "WARNING: a module\n/bin/java: cannot execute binary file\n": "/bin/java: cannot execute binary file",
+    "": "",
+}
+
+
+@pytest.mark.parametrize(("text", "line"), JAVA_SAYS.items(), ids=JAVA_SAYS.values())
+def test_what_java_says_becomes_one_line(text: str, line: str) -> None:
+    assert spark.line_of(text) == line
+
+
 class Recorder:
     """Stands for a session: notes the SQL that it is given, and the parameters."""
 
