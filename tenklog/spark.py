@@ -140,7 +140,8 @@ def telling(master: str, right: str = MORE) -> Iterator[None]:
     except (PySparkException, Py4JError) as error:
         text = str(error)
         if re.search(r"PATH_NOT_FOUND|FAILED_READ_FILE|FileNotFoundException", text):
-            raise DataError(f"can't be read: {line_of(text)}", REBUILD) from None
+            right = "an archive that every machine of the cluster reads under the same name"
+            raise DataError(f"can't be read: {line_of(text)}", right) from None
         if isinstance(error, AnalysisException):
             raise  # a mistake of ours
         raise AccessError(f"Spark failed: {line_of(text)}", right, master) from None

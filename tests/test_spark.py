@@ -320,8 +320,10 @@ def test_an_executor_that_dies_changes_no_report(
         return killing(found, marker) if table == "turns" else found
 
     monkeypatch.setattr(spark, "rows", rows)
-    there = spark.run(cluster, folder, REPORTS["profile"], Filters())
-    assert differences("profile", stats.run(folder, REPORTS["profile"], Filters()), there) == []
+    filters = Filters(origins=ORIGINS, last=30, min_games=1)
+    there = spark.run(cluster, folder, REPORTS["records"], filters)
+    assert differences("records", stats.run(folder, REPORTS["records"], filters), there) == []
+    assert len(there.rows) == 9
     assert_killed(marker)
 
 
