@@ -7,11 +7,13 @@ with it: Spark does its part again, and nothing here has another effect than its
 
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from logging import getLogger
+from logging import LogRecord, getLogger
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
 from tenklog import archive, stats
@@ -67,7 +69,8 @@ def session(master: str, settings: dict[str, str] | None = None, package: bool =
     for key, value in {**(LOCAL if local else {}), **SETTINGS, **(settings or {})}.items():
         conf.set(key, value)
     getLogger("SQLQueryContextLogger").disabled = True  # it prints what is raised as well
-    with telling(master, MASTER), _java_output():
+    getLogger().addFilter(_unless_interrupted)
+    with telling(master, MASTER), uninterrupted(), _java_output():
         started = SparkSession.builder.config(conf=conf).getOrCreate()
         started.sparkContext.setLogLevel("OFF")
     try:
@@ -77,6 +80,29 @@ def session(master: str, settings: dict[str, str] | None = None, package: bool =
             yield started
     finally:
         started.stop()
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let a Ctrl-C wait for the end of `with`, and mean there what it meant before.
+
+    Java would not end by itself when it is left alone while it starts; and pyspark would have its own Ctrl-C.
+    """
+    if current_thread() is not main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came:
+            raise KeyboardInterrupt
+
+
+def _unless_interrupted(record: LogRecord) -> bool:
+    return not str(record.msg).startswith("KeyboardInterrupt while")  # which py4j prints a traceback of
 
 
 def _packed(folder: str) -> str:

@@ -7,6 +7,7 @@ when TENKLOG_SPARK is set, as `.ci/run` sets it.
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -212,6 +213,22 @@ JAVA_SAYS = {
 @pytest.mark.parametrize(("text", "line"), JAVA_SAYS.items(), ids=JAVA_SAYS.values())
 def test_what_java_says_becomes_one_line(text: str, line: str) -> None:
     assert spark.line_of(text) == line
+
+
+def test_a_ctrl_c_waits_until_java_has_started_and_is_then_what_it_was() -> None:
+    steps = []
+
+    def start() -> None:
+        with spark.uninterrupted():
+            os.kill(os.getpid(), signal.SIGINT)
+            steps.append("went on")
+        steps.append("not reached")
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert steps == ["went on"]
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 class Recorder:
