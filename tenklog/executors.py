@@ -6,18 +6,22 @@ comes of it, so that what is lost with one is simply done again.
 """
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tenklog import reading
+from tenklog import reading, spark
 from tenklog.archive import log_bytes
 from tenklog.compare import compare
 from tenklog.replayer import Settle, replay
 from tenklog.rules import Ruleset
+from tenklog.stats import Filters
 from tenklog.tables import TABLES, Column
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
+
+    from tenklog.transpile import Connection
 
 OUTCOME = (
     Column("game", "VARCHAR", "the id of the game"),
@@ -35,6 +39,22 @@ OUTCOME = (
     Column("never_happened", "INTEGER", "not played here"),
 )
 _BATCH = 200  # games that an executor's Python holds at once
+
+
+def run(
+    session: "SparkSession",
+    folder: Path | str,
+    filters: Filters,
+    rules: Ruleset | None,
+    settle: Settle = "bank",
+    keep: bool = False,
+) -> list[tuple[Any, ...]]:
+    """Replay the archived games that filters choose, and return an OUTCOME of each, by game; see `replays`."""
+
+    def asking(con: "Connection") -> list[tuple[Any, ...]]:
+        return list(replays(con.spark.table("games"), con.spark.table("events"), rules, settle, keep))
+
+    return spark.over(session, folder, filters, None, asking, ["events"])
 
 
 def replays(

@@ -52,8 +52,6 @@ MACROS = (
     "chi_square_5(x) AS CASE WHEN x < 1e-9 THEN 1 ELSE erfc(sqrt(x / 2)) + sqrt(2 * x / pi()) * exp(-x / 2) "
     "* (1 + x / 3) END",
 )
-
-
 UNMEASURED = "SELECT count(*) FROM games WHERE measured IS NOT true AND chosen_game(players)"
 
 

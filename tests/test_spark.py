@@ -26,7 +26,7 @@ from test_stats import HOSTILE, played
 from tenklog import archive, cli, executors, reading, spark, stats, tables
 from tenklog.archiving import archive_logs
 from tenklog.errors import DataError, TenklogError
-from tenklog.rules import Ruleset, preset
+from tenklog.rules import preset
 from tenklog.stats import ORIGINS, Answer, Filters
 from tenklog.store import write_log
 
@@ -345,24 +345,33 @@ def test_an_executor_that_dies_changes_no_report(
 
 
 @needs_spark
-@pytest.mark.parametrize(("rules", "settle"), [(preset("farkle"), "bank"), (None, "void")])
 def test_an_executor_that_dies_changes_no_replay(
-    cluster: Any, logs: list[Path], folder: Path, tmp_path: Path, rules: Ruleset | None, settle: Any
+    cluster: Any, logs: list[Path], folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = [executors.outcome(path.read_bytes(), rules, settle, False) for path in sorted(logs)]
+    expected = [executors.outcome(path.read_bytes(), preset("farkle"), "bank", False) for path in sorted(logs)]
     marker = tmp_path / "killed"
-
-    def asking(con: Any) -> list[Any]:
-        events = con.spark.table("events")
-        return list(
-            executors.replays(con.spark.table("games"), killing(events, marker) if rules else events, rules, settle)
-        )
-
-    found: Any = spark.over(cluster, folder, Filters(origins=ORIGINS), None, asking, ["events"])
+    replays = executors.replays
+    monkeypatch.setattr(
+        executors, "replays", lambda games, events, *rest: replays(games, killing(events, marker), *rest)
+    )
+    found = executors.run(cluster, folder, Filters(origins=ORIGINS), preset("farkle"))
     assert found == expected
     assert len(found) == len(logs)
-    if rules:
-        assert_killed(marker)
+    assert_killed(marker)
+
+
+@needs_spark
+def test_games_that_filters_choose_are_replayed_by_their_own_rules(
+    cluster: Any, logs: list[Path], folder: Path
+) -> None:
+    found = executors.run(cluster, folder, Filters(origins=("table",)), None, "void", True)
+    chosen = sorted(path for path in logs if reading.read(path).start.origin == "table")
+    assert found == [executors.outcome(path.read_bytes(), None, "void", True) for path in chosen]
+    assert 0 < len(found) < len(logs)
+    names = [one.name for one in executors.OUTCOME]
+    for row in found:
+        told = dict(zip(names, row, strict=True))
+        assert told["guesses"] == told["rescored"] == told["settled"] == told["never_happened"] == 0
 
 
 def test_an_outcome_is_what_the_replay_says(logs: list[Path]) -> None:

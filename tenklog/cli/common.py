@@ -154,7 +154,7 @@ def archive_option(there: bool = True, addresses: bool = False) -> Callable[[F],
 
         if value == "":
             raise UsageError("--archive is empty", "a folder")
-        if value and addresses and "://" in value:
+        if value and addresses and ":/" in value[2:]:  # C:/ is a drive
             return value
         if value and there and not Path(value).is_dir():
             raise AccessError(f"there is no folder {value}", "the folder of an archive")
