@@ -6,14 +6,16 @@ turn. Every other game is replayed plainly. Needs numpy and pyarrow.
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from threading import Lock, local
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from msgspec import Struct, json
-from msgspec.structs import astuple
+from msgspec.structs import asdict, astuple
 
 from tenklog import archive, kernel
 from tenklog.compare import compare
@@ -24,6 +26,7 @@ from tenklog.reading import Log
 from tenklog.replayer import Status, replay
 from tenklog.rules import Ruleset, parse_changes
 from tenklog.state import Outcome, Turn, opening, worth_banking
+from tenklog.tables import REPLAYS
 from tenklog.transitions import (
     ASKS,
     BUST,
@@ -69,19 +72,14 @@ class Row(Struct, frozen=True):
     never_happened: int
 
 
+_KINDS = {"VARCHAR": pa.string(), "BIGINT": pa.int64(), "INTEGER": pa.int32(), "BOOLEAN": pa.bool_()}
+_LISTS = {f"{name}[]": pa.list_(kind) for name, kind in _KINDS.items()}
+SCHEMA = pa.schema(
+    [(one.name, (_KINDS | _LISTS)[one.type]) for one in REPLAYS if one.name in Row.__struct_fields__]
+)  # of rows
+
+
 # -- what was recorded ------------------------------------------------------------------------------------------------
-
-
-class Games(Struct, frozen=True):
-    """What the archive says of games as wholes, in lists of equal length; `usual` are finished and no replays."""
-
-    game: list[str]
-    players: list[list[str]]
-    winners: list[list[str]]
-    rules_hash: list[str]
-    turns: list[int]
-    events: list[int]
-    usual: list[bool]
 
 
 class Recorded(Struct, frozen=True):
@@ -92,10 +90,15 @@ class Recorded(Struct, frozen=True):
     symbols (as numbers) begin.
     """
 
-    games: Games
+    games: list[str]
+    ids: pa.Array  # the same
+    rules: Ints  # hashes
     plain: Ints
     even: Ints
     seats: Ints
+    lane: Ints  # where its seats begin
+    names: pa.Array  # of the seats of all games
+    won: Ints
     turns: Ints
     begin: Ints
     seat: Ints
@@ -105,11 +108,8 @@ class Recorded(Struct, frozen=True):
     symbols: Ints
 
 
-_GAMES = """SELECT to_json({{'game': list(game), 'players': list(players), 'winners': list(coalesce(winners, [])),
-'rules_hash': list(rules_hash), 'turns': list(turns), 'events': list(events),
-'usual': list(status = 'finished' AND origin <> 'replay')}}) FROM ({games})"""
+_GAMES = ["game", "players", "winners", "rules_hash", "status", "origin", "turns", "events"]
 _UNUSUAL = "SELECT DISTINCT game FROM ({events}) WHERE game IN (SELECT unnest($games)) AND type NOT IN $plain"
-_told = json.Decoder(Games).decode
 # What an outcome is to those who look turns up; any other is unusual.
 BANKED, LOST_ALL, WON_ALL = 1, 2, 3
 _HOW = {"banked": BANKED, "scoreless": BANKED, "bust": LOST_ALL, "wiped-out": LOST_ALL, "won": WON_ALL}
@@ -117,9 +117,6 @@ _HOW = {"banked": BANKED, "scoreless": BANKED, "bust": LOST_ALL, "wiped-out": LO
 
 def _columns(path: Path, words: tuple[str, ...], numbers: tuple[str, ...]) -> tuple[list[Any], list[Ints]]:
     """Read columns of a Parquet file, without rows of no turn: texts as dictionaries, numbers with -1 for null."""
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
-
     table = pq.read_table(path, columns=[*words, *numbers], read_dictionary=[*words], use_threads=False)
     if table["turn"].null_count:
         table = table.filter(pc.is_valid(table["turn"]))
@@ -135,25 +132,29 @@ def read(
 
     The tables are `sources` for SQL and `paths` for what reads columns faster than a query gives them.
     """
-    games = _told(con.execute(_GAMES.format(**sources)).fetchall()[0][0])
-    seats, count, lines = (
-        np.array(one, np.int64) for one in (list(map(len, games.players)), games.turns, games.events)
-    )
+    told = pq.read_table(paths["games"], columns=_GAMES, use_threads=False)
+    ids, players, winners = (told[name].combine_chunks() for name in ("game", "players", "winners"))
+    count, lines = (told[name].to_numpy().astype(np.int64) for name in ("turns", "events"))
+    over = pc.and_(pc.equal(told["status"], "finished"), pc.not_equal(told["origin"], "replay"))
+    games, rules, names = ids.to_pylist(), np.array(told["rules_hash"].to_pylist()), players.flatten()
+    seats = players.value_lengths().to_numpy().astype(np.int64)
+    lane = np.cumsum(seats) - seats
+    won = _won(names.to_pylist(), lane.tolist(), seats.tolist(), winners)
     end = np.cumsum(count)
     begin = end - count
     (game, outcome), (turn, seat, rolls, change) = _columns(
         paths["turns"], ("game", "outcome"), ("turn", "seat", "rolls", "change")
     )
     (game_of_roll,), (_, rolled, kept) = _columns(paths["rolls"], ("game",), ("turn", "roll_set", "kept_set"))
-    rolls = np.maximum(rolls, 0).astype(np.int64)
-    number = np.repeat(np.arange(len(count)), count)
+    rolls = np.maximum(rolls, 0)
+    number = np.repeat(np.arange(len(count), dtype=np.int32), count)
     # Tables are joined by the order of their rows, so that order is looked at.
-    if not (_in_order(game, games.game, number) and _in_order(game_of_roll, games.game, np.repeat(number, rolls))):
+    if not (_in_order(game, games, number) and _in_order(game_of_roll, games, np.repeat(number, rolls))):
         none, no = np.zeros(0, np.int64), np.zeros(len(count), bool)
-        return Recorded(games, no, no, seats, count * 0, count * 0, none, none, none, none, none)
+        return Recorded(games, ids, rules, no, no, seats, lane, names, won, count, begin, none, none, none, none, none)
     how = np.array([_HOW.get(word, 0) for word in outcome.dictionary.to_pylist()] or [0], np.int8)
     how = how[outcome.indices.to_numpy()]
-    first = np.cumsum(rolls) - rolls
+    first = np.cumsum(rolls, dtype=np.int32) - rolls
     symbol = rolled.astype(np.int32) * WIDTH + (kept + 1)
     place = np.arange(len(how), dtype=np.int32) - np.repeat(begin.astype(np.int32), count)
     usual = (rolls > 0) & (how > 0) & (turn == place + 1)
@@ -171,23 +172,37 @@ def read(
         summed: Ints = total[end] - total[begin]
         return summed
 
-    plain = (count > 0) & (of_game(usual) == count) & np.array(games.usual, bool)
+    plain = (count > 0) & (of_game(usual) == count) & over.to_numpy()
     said = plain & (1 + of_game(2 * rolls - (how > BANKED) + (how < WON_ALL)) != lines)  # more than the turns' moves
     if said.any():
-        given = {"games": [games.game[one] for one in np.flatnonzero(said)], "plain": PLAIN}
+        given = {"games": [games[one] for one in np.flatnonzero(said)], "plain": PLAIN}
         unusual = {row[0] for row in con.execute(_UNUSUAL.format(**sources), given).fetchall()}
-        plain &= np.array([one not in unusual for one in games.game], bool)
+        plain &= np.array([one not in unusual for one in games], bool)
     evenly = plain & (of_game(even) == count) & (count <= MOST_ROUNDS * seats)
     change = change.astype(np.int64)
     numbers = symbols.number(symbol)
-    return Recorded(games, plain, evenly, seats, count, begin, seat - 1, change, rolls, first, numbers)
+    return Recorded(
+        games, ids, rules, plain, evenly, seats, lane, names, won, count, begin, seat - 1, change, rolls, first, numbers
+    )  # fmt: skip
+
+
+def _won(names: list[str], lane: list[int], seats: list[int], winners: Any) -> Ints:
+    """Tell for the seats of all games, which begin at `lane`, whether they won."""
+    won = np.zeros(len(names), bool)
+    flat, place = winners.flatten().to_pylist(), 0
+    for begin, count, number in zip(lane, seats, pc.fill_null(winners.value_lengths(), 0).to_pylist(), strict=True):
+        for player in flat[place : place + number]:
+            won[names.index(player, begin, begin + count)] = True
+        place += number
+    return won
 
 
 def _in_order(column: Any, games: list[str], numbers: Ints) -> bool:
     """Tell whether a column of games names those of the numbers, one row after another."""
     known = {game: number for number, game in enumerate(games)}
-    words = np.array([known.get(word, -1) for word in column.dictionary.to_pylist()] or [-1], np.int64)
-    return np.array_equal(words[column.indices.to_numpy()], numbers)
+    words = np.array([known.get(word, -1) for word in column.dictionary.to_pylist()], np.int32)
+    rows = column.indices.to_numpy()
+    return np.array_equal(rows if np.array_equal(words, np.arange(len(words))) else words[rows], numbers)
 
 
 # -- what becomes of it -----------------------------------------------------------------------------------------------
@@ -312,38 +327,44 @@ def compiled(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
     return played
 
 
-def fast(recorded: Recorded, chosen: Ints, found: Rules) -> tuple[Ints, dict[str, list[Any]]]:
-    """Replay chosen even games; return which of them were so simple, and the columns of the rows of those."""
+def fast(recorded: Recorded, chosen: Ints, found: Rules) -> tuple[Ints, pa.Table]:
+    """Replay chosen even games; return which of them were so simple, and the rows of those."""
     played = (compiled if kernel.COMPILED else together)(recorded, chosen, found)
     seats, counts, turns = recorded.seats[chosen], recorded.turns[chosen], played.turns
     lane = np.cumsum(seats) - seats
     leads = played.totals == np.repeat(np.maximum.reduceat(played.totals, lane), seats)
     lead = np.add.reduceat(leads, lane, dtype=np.int64)
     sure = ~played.unknown & ~(played.finished & (lead > 1))  # level ends may be played on
+    there = np.arange(len(leads)) + np.repeat(recorded.lane[chosen] - lane, seats)  # each lane's own among all games
+    same = np.logical_and.reduceat(leads == recorded.won[there], lane)[sure]
     numbers = {
         "rounds": np.where(played.finished, turns - 1, turns) // seats + 1, "turns": turns, "guesses": played.guesses,
         "same": played.same, "rescored": turns - played.same - played.settled, "settled": played.settled,
         "never_happened": counts - turns,
     }  # fmt: skip
-    games = recorded.games
-    places = chosen[sure].tolist()
-    players = [player for place in places for player in games.players[place]]
-    leading = iter([players[one] for one in np.flatnonzero(leads[np.repeat(sure, seats)])])
-    ahead = [[*islice(leading, count)] for count in lead[sure].tolist()]
-    totals = iter(played.totals[np.repeat(sure, seats)].tolist())
-    finished = played.finished[sure].tolist()
-    columns: dict[str, list[Any]] = {
-        "game": [games.game[place] for place in places],
-        "status": ["finished" if over else "unfinished" for over in finished],
-        "winners": [first if over else [] for first, over in zip(ahead, finished, strict=True)],
-        "leaders": [[] if over else first for first, over in zip(ahead, finished, strict=True)],
-        "totals": [[*islice(totals, count)] for count in seats[sure].tolist()],
-        "same_winner": [
-            first == games.winners[place] if over else None
-            for first, over, place in zip(ahead, finished, places, strict=True)
-        ],
+    finished, of_sure = played.finished[sure], np.repeat(sure, seats)
+    first = there[leads & of_sure]  # lanes of those in front
+    over = np.repeat(finished, lead[sure])
+
+    def lists(counted: Ints, values: pa.Array) -> pa.Array:
+        """Return lists of so many of some values."""
+        return pa.ListArray.from_arrays(pa.array(np.concatenate([[0], np.cumsum(counted)]), pa.int32()), values)
+
+    columns = {
+        "game": recorded.ids.take(pa.array(chosen[sure])),
+        "status": pa.array(["unfinished", "finished"]).take(pa.array(finished.astype(np.int8))),
+        "winners": lists(np.where(finished, lead[sure], 0), recorded.names.take(pa.array(first[over]))),
+        "leaders": lists(np.where(finished, 0, lead[sure]), recorded.names.take(pa.array(first[~over]))),
+        "totals": lists(seats[sure], pa.array(played.totals[of_sure])),
+        "same_winner": pa.array(same, mask=~finished),
     }
-    return sure, columns | {key: values[sure].tolist() for key, values in numbers.items()}
+    columns |= {key: pa.array(values[sure].astype(np.int32)) for key, values in numbers.items()}
+    return sure, pa.Table.from_arrays([columns[name] for name in SCHEMA.names], schema=SCHEMA)
+
+
+def table_of(rows: Sequence[Row]) -> pa.Table:
+    """Return rows as a table."""
+    return pa.Table.from_pylist([*map(asdict, rows)], schema=SCHEMA)
 
 
 class Known:
@@ -381,31 +402,29 @@ class Known:
 
 def looked_up(
     recorded: Recorded, rules: Ruleset | dict[str, Ruleset], settle: Settle, known: Known
-) -> tuple[dict[str, list[Any]], list[int]]:
+) -> tuple[list[pa.Table], list[int]]:
     """Replay what is simple, under one ruleset or under changed ones by the hash of games' own.
 
-    Return the columns of rows, and the places of the games that are left.
+    Return tables of rows, and the places of the games that are left.
     """
-    columns: dict[str, list[Any]] = {key: [] for key in Row.__struct_fields__}
-    left = np.ones(len(recorded.games.game), bool)
-    hashes = np.array(recorded.games.rules_hash)
+    tables: list[pa.Table] = []
+    left = np.ones(len(recorded.games), bool)
     for rules_hash, one in rules.items() if isinstance(rules, dict) else (("", rules),):
         found = known.rules(one, settle)
-        chosen = np.flatnonzero(recorded.even & (hashes == rules_hash) if rules_hash else recorded.even)
+        chosen = np.flatnonzero(recorded.even & (recorded.rules == rules_hash) if rules_hash else recorded.even)
         if found.simple and len(chosen):
             sure, more = fast(recorded, chosen, found)
             left[chosen[sure]] = False
-            for key, values in more.items():
-                columns[key] += values
-    return columns, np.flatnonzero(left).tolist()
+            tables.append(more)
+    return tables, np.flatnonzero(left).tolist()
 
 
 def by_turns(recorded: Recorded, place: int, found: Rules) -> Row | None:
     """Replay a plain game turn by turn: each is looked up, and ended by the fold itself; None when one is not known."""
-    rules, players = found.rules, recorded.games.players[place]
+    rules, seats = found.rules, slice(recorded.lane[place], recorded.lane[place] + recorded.seats[place])
     turns = slice(recorded.begin[place], recorded.begin[place] + recorded.turns[place])
     looked_up = found.turns.walk(recorded.symbols, recorded.first[turns], recorded.rolls[turns])
-    position = opening(tuple(players), rules, replayed=True)
+    position = opening(tuple(recorded.names[seats].to_pylist()), rules, replayed=True)
     stopped = False
     happened = same = settled = guesses = 0
     told = (recorded.seat[turns], recorded.change[turns], *looked_up)
@@ -438,12 +457,12 @@ def by_turns(recorded: Recorded, place: int, found: Rules) -> Row | None:
     winners = names(position, position.winners)
     leaders = [one.player for one in position.seats if one.total == max(totals)]
     return Row(
-        game=recorded.games.game[place],
+        game=recorded.games[place],
         status="stopped" if stopped else "finished" if finished else "unfinished",
         winners=winners,
         leaders=[] if stopped or finished else leaders,
         totals=list(totals),
-        same_winner={*winners} == {*recorded.games.winners[place]} if finished else None,
+        same_winner=position.winners == tuple(np.flatnonzero(recorded.won[seats])) if finished else None,
         rounds=position.round,
         turns=happened - stopped,
         guesses=guesses,

@@ -14,7 +14,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, json
-from msgspec.structs import astuple
 
 from tenklog import archive, files, reading
 from tenklog.archive import File, Manifest, Part, Replays
@@ -22,12 +21,13 @@ from tenklog.archiving import Writer
 from tenklog.errors import DataError, TenklogError, UsageError
 from tenklog.events import digest
 from tenklog.rules import Ruleset, change, parse_changes, shown
-from tenklog.staging import in_processes, in_threads, write_part
+from tenklog.staging import in_processes, in_threads, synced
 from tenklog.sweep import Axis, Sweep, SweepRow, contradicts, values
 from tenklog.tables import REPLAYS, TABLES, quoted
 from tenklog.walk import Settle
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
     from tenklog.bulk import Known, Row
@@ -187,36 +187,34 @@ def _replay(folder: Path, known: "Known", most: int, one: tuple[Part, list[Asked
 
     A ruleset under which more than `most` games are not simple is returned as it is.
     """
-    from tenklog.bulk import by_turns, looked_up, read
+    from tenklog.bulk import by_turns, looked_up, read, table_of
 
     part, asked = one
     con = known.connection
     sources = {table: archive.source(folder, Manifest(1, (part,)), table) for table in TABLES}
     recorded = read(con, sources, {table: folder / file.name for table, file in part.files.items()}, known.symbols)
-    games, turns = recorded.games, sum(recorded.games.turns)
+    games, turns = recorded.games, int(recorded.turns.sum())
     made: list[Made | Asked] = []
     for rules in asked:
         agreed = rules_of(con, sources, rules)
-        columns, left = looked_up(recorded, agreed, rules.settle, known)
+        tables, left = looked_up(recorded, agreed, rules.settle, known)
         if len(left) > most:
             made.append(rules)
             continue
         rows: list[Row] = []
         walked = []
         for place in left:
-            here = agreed[games.rules_hash[place]] if isinstance(agreed, dict) else agreed
+            here = agreed[recorded.rules[place]] if isinstance(agreed, dict) else agreed
             row = by_turns(recorded, place, known.rules(here, rules.settle)) if recorded.plain[place] else None
             if row is None:
                 walked.append(place)
             else:
                 rows.append(row)
-        rows += _walked(folder, part, [games.game[place] for place in walked], rules)
-        for row in rows:
-            for column, value in zip(columns.values(), astuple(row), strict=True):
-                column.append(value)
+        rows += _walked(folder, part, [games[place] for place in walked], rules)
+        tables.append(table_of(rows))
         target = folder / f"_{os.getpid()}-{part.key[:16]}{rules.key[:16]}-replays.parquet"
-        looked = turns - sum(games.turns[place] for place in walked)
-        made.append(Made(part.key, rules.key, _write(con, target, columns, rules), turns, looked))
+        looked = turns - int(recorded.turns[walked].sum())
+        made.append(Made(part.key, rules.key, _write(target, tables, rules), turns, looked))
     return made
 
 
@@ -247,21 +245,21 @@ def _walked(folder: Path, part: Part, games: Sequence[str], asked: Asked) -> Ite
                 raise error.at(game) from None
 
 
-def _write(con: "DuckDBPyConnection", target: Path, columns: dict[str, list[Any]], asked: Asked) -> File:
+def _write(target: Path, tables: "list[pa.Table]", asked: Asked) -> File:
     """Write rows to a staged file."""
-    of_row = {column.name: column.type for column in REPLAYS if column.name in columns}
-    given: dict[str, object] = {
-        "rules": asked.name, "changes": " ".join(asked.changes) or None, "settle": asked.settle,
-        "keep_rule_changes": asked.keep_rule_changes,
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = pa.concat_tables(tables)
+    given = {
+        "rules": (asked.name, pa.string()), "changes": (" ".join(asked.changes) or None, pa.string()),
+        "settle": (asked.settle, pa.string()), "keep_rule_changes": (asked.keep_rule_changes, pa.bool_()),
     }  # fmt: skip
-    chosen = ", ".join(
-        f"unnest(rows.{column.name})" if column.name in of_row else f"${column.name}::{column.type}"
-        for column in REPLAYS
-    )
-    names = ", ".join(column.name for column in REPLAYS)
-    shape = json.encode({name: [kind] if not kind.endswith("[]") else [[kind[:-2]]] for name, kind in of_row.items()})
-    select = f"SELECT * FROM (SELECT {chosen} FROM (SELECT from_json($rows::JSON, $shape) AS rows)) AS t({names})"
-    return write_part(con, select, target, given | {"rows": json.encode(columns).decode(), "shape": shape.decode()})
+    for name, (value, kind) in given.items():
+        rows = rows.append_column(name, pa.repeat(pa.scalar(value, kind), len(rows)))
+    with files.telling(target):
+        pq.write_table(rows.select([column.name for column in REPLAYS]), target, compression="zstd")
+    return synced(target, len(rows))
 
 
 # -- what they show together ------------------------------------------------------------------------------------------

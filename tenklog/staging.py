@@ -167,6 +167,11 @@ def write_part(
         files.remove(target)
         what = f"could not be written: {str(error).splitlines()[0]}"
         raise AccessError(what, "room on the disk", str(target)) from None
+    return synced(target, int(count))
+
+
+def synced(target: Path, rows: int) -> File:
+    """Return what was written as a file of a part, once the disk holds it."""
     with files.telling(target):
         fd = os.open(target, os.O_RDWR)
         try:
@@ -174,7 +179,7 @@ def write_part(
             size = os.fstat(fd).st_size
         finally:
             os.close(fd)
-    return File(target.name, archive.sha256(target), size, int(count))
+    return File(target.name, archive.sha256(target), size, rows)
 
 
 # -- on all cores -----------------------------------------------------------------------------------------------------

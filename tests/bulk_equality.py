@@ -31,8 +31,7 @@ from tenklog.tables import REPLAYS, TABLES
 
 UNUSUAL = ({"sheet", "steal", "challenge", *ASIDES}) - {"undo", "fix", "note", "expect"}
 WALKED = {"ability-missing", "no-dice"}  # what is no throw of dice is in no table
-# What is never worked out for many games together.
-SINGLE = {"wins-here", "must_beat_previous=True", "reach=exactly"}
+TOGETHER_NEVER = WALKED | {"wins-here"}
 FIELDS = tuple(column.name for column in REPLAYS)
 CHUNK = 250
 
@@ -142,12 +141,12 @@ def looked_up(folder: Path, every: Sequence[replays.Asked]) -> tuple[set[tuple[i
         recorded = bulk.read(con, sources, paths, known.symbols)
         for number, one in enumerate(every):
             rules = replays.rules_of(con, sources, one)
-            columns, left = bulk.looked_up(recorded, rules, one.settle, known)
-            together |= {(number, game) for game in columns["game"]}
+            tables, left = bulk.looked_up(recorded, rules, one.settle, known)
+            together |= {(number, game) for table in tables for game in table["game"].to_pylist()}
             for place in left:
-                here = rules[recorded.games.rules_hash[place]] if isinstance(rules, dict) else rules
+                here = rules[recorded.rules[place]] if isinstance(rules, dict) else rules
                 if recorded.plain[place] and bulk.by_turns(recorded, place, known.rules(here, one.settle)):
-                    by_turns.add((number, recorded.games.game[place]))
+                    by_turns.add((number, recorded.games[place]))
     con.close()
     return together, by_turns
 
@@ -208,8 +207,10 @@ def compare_all(place: Path, games: int, rulesets: int, least: int) -> int:
                         print(number, row[0], [one for one in pairs if one[1] != one[2]])
     wanted = [*get_args(Kind), *(f"{key}={value}" for key, values in ENUMERATED.items() for value in values)]
     for key in wanted:
-        few = seen[key] < least or (key not in WALKED and single[key] < least)
-        few = few or (key not in WALKED | SINGLE and quick[key] < least)
+        counts = [seen[key]]
+        if key in get_args(Kind):
+            counts += ([quick[key]] if key not in TOGETHER_NEVER else []) + ([single[key]] if key not in WALKED else [])
+        few = min(counts) < least
         wrong += int(few)
         print(f"{key:<36}{seen[key]:>9}{quick[key]:>9}{single[key]:>9}{'  TOO FEW' if few else ''}")
     print(f"{len(rows)} replays compared, {wrong} mistakes")
