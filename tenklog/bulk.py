@@ -117,8 +117,13 @@ _HOW = {"banked": BANKED, "scoreless": BANKED, "bust": LOST_ALL, "wiped-out": LO
 
 def _columns(path: Path, words: tuple[str, ...], numbers: tuple[str, ...]) -> tuple[list[Any], list[Ints]]:
     """Read columns of a Parquet file, without rows of no turn: texts as dictionaries, numbers with -1 for null."""
-    table = pq.read_table(path, columns=[*words, *numbers], read_dictionary=[*words], use_threads=False)
-    if table["turn"].null_count:
+    with pq.ParquetFile(path, read_dictionary=[*words]) as file:
+        groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
+        turn = file.schema_arrow.get_field_index("turn")  # the columns are flat up to it
+        known = [group.column(turn).statistics for group in groups]
+        dropped = [] if all(one and one.null_count == 0 for one in known) else ["turn"]
+        table = file.read([*dict.fromkeys((*words, *numbers, *dropped))], use_threads=False)
+    if dropped:
         table = table.filter(pc.is_valid(table["turn"]))
     texts = [table[name].combine_chunks() for name in words]
     values = (pc.fill_null(one, -1) if one.null_count else one for one in map(table.column, numbers))
@@ -132,7 +137,8 @@ def read(
 
     The tables are `sources` for SQL and `paths` for what reads columns faster than a query gives them.
     """
-    told = pq.read_table(paths["games"], columns=_GAMES, use_threads=False)
+    with pq.ParquetFile(paths["games"]) as file:
+        told = file.read(_GAMES, use_threads=False)
     ids, players, winners = (told[name].combine_chunks() for name in ("game", "players", "winners"))
     count, lines = (told[name].to_numpy().astype(np.int64) for name in ("turns", "events"))
     over = pc.and_(pc.equal(told["status"], "finished"), pc.not_equal(told["origin"], "replay"))
@@ -145,7 +151,7 @@ def read(
     (game, outcome), (turn, seat, rolls, change) = _columns(
         paths["turns"], ("game", "outcome"), ("turn", "seat", "rolls", "change")
     )
-    (game_of_roll,), (_, rolled, kept) = _columns(paths["rolls"], ("game",), ("turn", "roll_set", "kept_set"))
+    (game_of_roll,), (rolled, kept) = _columns(paths["rolls"], ("game",), ("roll_set", "kept_set"))
     rolls = np.maximum(rolls, 0)
     number = np.repeat(np.arange(len(count), dtype=np.int32), count)
     # Tables are joined by the order of their rows, so that order is looked at.

@@ -1,6 +1,6 @@
 """What bulk replays cost, against DuckDB's scan of the columns that they read, and the plain fold of the same games.
 
-    python tests/bench/bulk.py [--games 100000] [--rules zilch] [--keep FOLDER]
+    python tests/bench/bulk.py [--games 100000] [--rules zilch] [--keep FOLDER] [--rounds 5]
 
 Prints ratios of things measured in turns in one run, and exits 1 when one passes its limit. Three players by simple
 strategies fill the archive, about 280 events a game; with --keep it is made once and used again. A replay is the whole
@@ -30,7 +30,6 @@ PLAIN, COMPILED = 6.0, 3.0
 FOLD = 1 / 15
 MEMORY = 1 << 30
 GROWTH = 1.2
-ROUNDS = 5
 SAMPLE = 300  # games that are folded
 PLAYERS = (("Anna", "hold:300"), ("Ben", "hold:450"), ("Cara", "dice:3"))
 SCANS = {
@@ -115,6 +114,7 @@ def main() -> int:
     parser.add_argument("--games", type=int, default=100_000)
     parser.add_argument("--rules", default="zilch")
     parser.add_argument("--keep", type=Path)
+    parser.add_argument("--rounds", type=int, default=5)
     asked = parser.parse_args()
     cores = os.cpu_count() or 1
     with tempfile.TemporaryDirectory(dir=asked.keep and asked.keep.parent) as name:
@@ -130,7 +130,9 @@ def main() -> int:
                 print("numba is not installed")
                 continue
             replayed(folder, asked.rules, -1 - compiled, compiled)  # what is compiled is kept for the next process
-            rounds = [(scan(folder), replayed(folder, asked.rules, 2 * n + compiled, compiled)) for n in range(ROUNDS)]
+            rounds = [
+                (scan(folder), replayed(folder, asked.rules, 2 * n + compiled, compiled)) for n in range(asked.rounds)
+            ]
             read, took = median(one[0][0] for one in rounds), median(one[1][0] for one in rounds)
             work = median(one[1][1] / one[0][1] for one in rounds)
             done = rounds[0][1][2]
