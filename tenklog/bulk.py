@@ -260,7 +260,11 @@ def together(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
     turn = place + np.repeat(begin, counts)
     of_seats = np.repeat(seats, counts)
     at = place // of_seats * lanes + np.repeat(lane, counts) + place % of_seats
-    rounds = int((-(-counts // seats)).max())
+    lengths = -(-counts // seats)
+    rounds = int(lengths.max())
+    wide = np.zeros(rounds + 1, np.int64)  # lanes up to the last one that has a turn in a round
+    np.maximum.at(wide, lengths, lane + seats)
+    wide = np.maximum.accumulate(wide[::-1])[::-1][1:]
 
     def laid_out(values: Ints) -> Ints:
         """Lay turns out by round and seat."""
@@ -273,17 +277,17 @@ def together(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
     kind = kinds[ending]
     kind[(kind == BUST) & (taken == 1)] = FIRST_BUST
     kind, points, flag = laid_out(kind), laid_out(points), laid_out(flags[ending])
-    change, total = np.empty((rounds, lanes), np.int64), np.empty((rounds, lanes), np.int64)
+    change, total = np.zeros((rounds, lanes), np.int64), np.zeros((rounds, lanes), np.int64)
     state, now, ends = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64), found.ends
-    for number in range(rounds):
-        banks = kind[number] == POSTS
-        low = points[number] < ends.minimum[state]
-        posted = np.where(banks & ~low, points[number], 0)
-        one = np.where(banks & (posted == 0), ZERO, kind[number])
-        flag[number] |= np.where(low & (flag[number] == ASKS), SETTLED | GUESS, 0)
-        change[number] = posted + ends.costs[state, one]
-        now = now + change[number]
-        total[number] = now
+    for number, width in enumerate(wide.tolist()):
+        one, worth, noted = (whole[number, :width] for whole in (kind, points, flag))
+        state, now = state[:width], now[:width]
+        low = worth < ends.minimum[state]
+        posted = np.where((one == POSTS) & ~low, worth, 0)
+        one = np.where((one == POSTS) & (posted == 0), ZERO, one)
+        noted[low & (noted == ASKS)] = SETTLED | GUESS
+        change[number, :width] = posted + ends.costs[state, one]
+        now = total[number, :width] = now + change[number, :width]
         state = ends.after[state, one]
 
     # Whoever is the first to reach the target, in the order of turns, begins the last ones.
@@ -419,6 +423,9 @@ def looked_up(
         found = known.rules(one, settle)
         chosen = np.flatnonzero(recorded.even & (recorded.rules == rules_hash) if rules_hash else recorded.even)
         if found.simple and len(chosen):
+            chosen = chosen[
+                np.argsort(-(recorded.turns[chosen] // recorded.seats[chosen]))
+            ]  # late rounds are short then
             sure, more = fast(recorded, chosen, found)
             left[chosen[sure]] = False
             tables.append(more)

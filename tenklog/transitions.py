@@ -108,26 +108,19 @@ class Transitions:
         taken = np.zeros(len(first), np.int32)
         at = np.flatnonzero(rolls)
         stand = np.zeros(len(at), np.int64)
-        worth = np.zeros(len(at), np.int64)
-        place = first[at]
-        last = place + rolls[at] - 1
         count = 0
         while len(at):
+            gain, stand = self._look(stand, symbols[first[at] + count])
+            points[at] += gain
             count += 1
-            gain, stand = self._look(stand, symbols[place])
-            worth = worth + gain
-            going = stand >= 0
-            banks = np.flatnonzero(going & (place == last))
+            banks = np.flatnonzero((stand >= 0) & (rolls[at] == count))
             if len(banks):
                 gain, stand[banks] = self._look(stand[banks], np.zeros(len(banks), np.int32))
-                worth[banks] += gain
-                going[banks] = False
-            over = ~going
+                points[at[banks]] += gain
+            over, on = np.flatnonzero(stand < 0), np.flatnonzero(stand >= 0)
             done = at[over]
-            ending[done] = -1 - stand[over]
-            points[done] = worth[over]
-            taken[done] = count
-            at, stand, worth, last, place = at[going], stand[going], worth[going], last[going], place[going] + 1
+            ending[done], taken[done] = -1 - stand[over], count
+            at, stand = at[on], stand[on]
         return ending, points, taken
 
     def meanings(self) -> tuple[Ints, Ints]:
