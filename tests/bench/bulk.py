@@ -137,8 +137,8 @@ def main() -> int:
             work = median(one[1][1] / one[0][1] for one in rounds)
             done = rounds[0][1][2]
             good &= say(f"replay, {what}", took / read, limit, f"{took:.2f} s, {read:.2f} s; work of cores {work:.2f}")
-            plain = folded(folder) * games / cores
-            good &= say("replay, of the plain fold", took / plain, FOLD, f"{plain:.1f} s on all cores")
+            used, plain = median(one[1][1] for one in rounds), folded(folder) * games
+            good &= say("replay, of the plain fold", used / plain, FOLD, f"{used:.1f} s, {plain:.1f} s of all cores")
             print(f"{done.looked_up / done.turns:.2%} of the turns looked up; {games / took:,.0f} games a second")
         most, less = peak(folder, asked.rules), peak(tenth(folder, Path(name) / "tenth"), asked.rules)
         good &= say("memory, GB", most / 1e9, MEMORY / 1e9, "")
