@@ -21,7 +21,7 @@ from typing import Any, get_args
 from msgspec.structs import replace
 from random_games import ASIDES, ENUMERATED, random_changes, random_play, random_ruleset
 
-from tenklog import archive, archiving, bulk, events, reading, replays
+from tenklog import archive, archiving, bulk, events, kernel, reading, replays
 from tenklog.compare import compare
 from tenklog.errors import TenklogError
 from tenklog.lines import seal_all
@@ -131,7 +131,10 @@ def plain(folder: Path, every: Sequence[replays.Asked], games: Sequence[str]) ->
 
 
 def looked_up(folder: Path, every: Sequence[replays.Asked]) -> tuple[set[tuple[int, str]], set[tuple[int, str]]]:
-    """Return which games are looked up under which of the rules: all together, and turn by turn."""
+    """Return which games are looked up under which of the rules: all together, and turn by turn.
+
+    What is compiled and what is not must give the same.
+    """
     together, by_turns = set(), set()
     known = bulk.Known()
     con = archive.connect()
@@ -141,7 +144,11 @@ def looked_up(folder: Path, every: Sequence[replays.Asked]) -> tuple[set[tuple[i
         recorded = bulk.read(con, sources, paths, known.symbols)
         for number, one in enumerate(every):
             rules = replays.rules_of(con, sources, one)
-            tables, left = bulk.looked_up(recorded, rules, one.settle, known)
+            pair = []
+            for kernel.COMPILED in (True, False):
+                tables, left = bulk.looked_up(recorded, rules, one.settle, known)
+                pair.append(([table.to_pylist() for table in tables], left))
+            assert pair[0] == pair[1], number
             together |= {(number, game) for table in tables for game in table["game"].to_pylist()}
             for place in left:
                 here = rules[recorded.rules[place]] if isinstance(rules, dict) else rules

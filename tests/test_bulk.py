@@ -123,11 +123,12 @@ def test_what_is_compiled_and_what_is_not_play_the_same(presets: Path) -> None:
         chosen = np.flatnonzero(found.plain)
         assert len(chosen) > 20
         for here in MAIN_PRESETS:
-            # Costs and many seats' states too, which these presets have little of.
-            rules = change(preset(here), {"bust_penalty": 100, "streak_length": 2, "target": 4000})
-            pair = [play(found, chosen, known.rules(rules, "bank")) for play in (bulk.together, bulk.compiled)]
-            for one, other in zip(*map(astuple, pair), strict=True):
-                assert one.tolist() == other.tolist(), (there, here)
+            for counts in ("busts", "first-roll-busts", "scoreless-turns"):
+                changes = {"bust_penalty": 100, "streak_length": 2, "streak_penalty": 300, "streak_counts": counts}
+                rules = known.rules(change(preset(here), {**changes, "target": 4000}), "bank")
+                pair = [play(found, chosen, rules) for play in (bulk.together, bulk.compiled)]
+                for one, other in zip(*map(astuple, pair), strict=True):
+                    assert one.tolist() == other.tolist(), (there, here, counts)
 
 
 def test_rows_in_another_order_are_not_looked_up(presets: Path, tmp_path: Path) -> None:
