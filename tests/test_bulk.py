@@ -123,9 +123,9 @@ def test_what_is_compiled_and_what_is_not_play_the_same(presets: Path) -> None:
         chosen = np.flatnonzero(found.plain)
         assert len(chosen) > 20
         for here in MAIN_PRESETS:
-            for counts in ("busts", "first-roll-busts", "scoreless-turns"):
-                changes = {"bust_penalty": 100, "streak_length": 2, "streak_penalty": 300, "streak_counts": counts}
-                rules = known.rules(change(preset(here), {**changes, "target": 4000}), "bank")
+            for length, counts in ((2, "busts"), (1, "first-roll-busts"), (3, "scoreless-turns")):
+                changes = {"streak_length": length, "streak_penalty": 300, "streak_counts": counts}
+                rules = known.rules(change(preset(here), {**changes, "bust_penalty": 100, "target": 4000}), "bank")
                 pair = [play(found, chosen, rules) for play in (bulk.together, bulk.compiled)]
                 for one, other in zip(*map(astuple, pair), strict=True):
                     assert one.tolist() == other.tolist(), (there, here, counts)
