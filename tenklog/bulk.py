@@ -5,19 +5,17 @@ is worked out for all games together where that is simple, and where it is not, 
 turn. Every other game is replayed plainly. Needs numpy and pyarrow.
 """
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from threading import Lock, local
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from msgspec import Struct, json
 from msgspec.structs import asdict, astuple
 
 from tenklog import archive, kernel
+from tenklog.columns import Recorded
 from tenklog.compare import compare
 from tenklog.ending import end_turn, win
 from tenklog.events import MOST_PLAYERS
@@ -35,8 +33,6 @@ from tenklog.transitions import (
     POSTS,
     SETTLED,
     UNKNOWN,
-    WIDTH,
-    WON,
     ZERO,
     Ends,
     Ints,
@@ -50,8 +46,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 MOST_RULES = 64  # that are remembered at once
-MOST_ROUNDS = 250  # of games whose turns are looked up; the longest sets the size of what is worked out
-PLAIN = ["start", "roll", "keep", "bank", "bust", "note", "expect", "undo"]
 
 
 class Row(Struct, frozen=True):
@@ -77,138 +71,6 @@ _LISTS = {f"{name}[]": pa.list_(kind) for name, kind in _KINDS.items()}
 SCHEMA = pa.schema(
     [(one.name, (_KINDS | _LISTS)[one.type]) for one in REPLAYS if one.name in Row.__struct_fields__]
 )  # of rows
-
-
-# -- what was recorded ------------------------------------------------------------------------------------------------
-
-
-class Recorded(Struct, frozen=True):
-    """Archived games, and their turns that ended, game after game.
-
-    For each game: whether its turns can be looked up, and are those of one seat after the other; its seats, its turns
-    and where they begin. For each turn: its seat from 0, by what it changed the total, its rolls, and where their
-    symbols (as numbers) begin.
-    """
-
-    games: list[str]
-    ids: pa.Array  # the same
-    rules: Ints  # hashes
-    plain: Ints
-    even: Ints
-    seats: Ints
-    lane: Ints  # where its seats begin
-    names: pa.Array  # of the seats of all games
-    won: Ints
-    turns: Ints
-    begin: Ints
-    seat: Ints
-    change: Ints
-    rolls: Ints
-    first: Ints
-    symbols: Ints
-
-
-_GAMES = ["game", "players", "winners", "rules_hash", "status", "origin", "turns", "events"]
-_UNUSUAL = "SELECT DISTINCT game FROM ({events}) WHERE game IN (SELECT unnest($games)) AND type NOT IN $plain"
-# What an outcome is to those who look turns up; any other is unusual.
-BANKED, LOST_ALL, WON_ALL = 1, 2, 3
-_HOW = {"banked": BANKED, "scoreless": BANKED, "bust": LOST_ALL, "wiped-out": LOST_ALL, "won": WON_ALL}
-
-
-def _columns(path: Path, words: tuple[str, ...], numbers: tuple[str, ...]) -> tuple[list[Any], list[Ints]]:
-    """Read columns of a Parquet file, without rows of no turn: texts as dictionaries, numbers with -1 for null."""
-    with pq.ParquetFile(path, read_dictionary=[*words]) as file:
-        groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
-        turn = file.schema_arrow.get_field_index("turn")  # the columns are flat up to it
-        known = [group.column(turn).statistics for group in groups]
-        dropped = [] if all(one and one.null_count == 0 for one in known) else ["turn"]
-        table = file.read([*dict.fromkeys((*words, *numbers, *dropped))], use_threads=False)
-    if dropped:
-        table = table.filter(pc.is_valid(table["turn"]))
-    texts = [table[name].combine_chunks() for name in words]
-    values = (pc.fill_null(one, -1) if one.null_count else one for one in map(table.column, numbers))
-    return texts, [one.to_numpy() for one in values]
-
-
-def read(
-    con: "DuckDBPyConnection", sources: Mapping[str, str], paths: Mapping[str, Path], symbols: Symbols
-) -> Recorded:
-    """Read the games of a part, whose rows lie game after game as they were written.
-
-    The tables are `sources` for SQL and `paths` for what reads columns faster than a query gives them.
-    """
-    with pq.ParquetFile(paths["games"]) as file:
-        told = file.read(_GAMES, use_threads=False)
-    ids, players, winners = (told[name].combine_chunks() for name in ("game", "players", "winners"))
-    count, lines = (told[name].to_numpy().astype(np.int64) for name in ("turns", "events"))
-    over = pc.and_(pc.equal(told["status"], "finished"), pc.not_equal(told["origin"], "replay"))
-    games, rules, names = ids.to_pylist(), np.array(told["rules_hash"].to_pylist()), players.flatten()
-    seats = players.value_lengths().to_numpy().astype(np.int64)
-    lane = np.cumsum(seats) - seats
-    won = _won(names.to_pylist(), lane.tolist(), seats.tolist(), winners)
-    end = np.cumsum(count)
-    begin = end - count
-    (game, outcome), (turn, seat, rolls, change) = _columns(
-        paths["turns"], ("game", "outcome"), ("turn", "seat", "rolls", "change")
-    )
-    (game_of_roll,), (rolled, kept) = _columns(paths["rolls"], ("game",), ("roll_set", "kept_set"))
-    rolls = np.maximum(rolls, 0)
-    number = np.repeat(np.arange(len(count), dtype=np.int32), count)
-    # Tables are joined by the order of their rows, so that order is looked at.
-    if not (_in_order(game, games, number) and _in_order(game_of_roll, games, np.repeat(number, rolls))):
-        none, no = np.zeros(0, np.int64), np.zeros(len(count), bool)
-        return Recorded(games, ids, rules, no, no, seats, lane, names, won, count, begin, none, none, none, none, none)
-    how = np.array([_HOW.get(word, 0) for word in outcome.dictionary.to_pylist()] or [0], np.int8)
-    how = how[outcome.indices.to_numpy()]
-    first = np.cumsum(rolls, dtype=np.int32) - rolls
-    symbol = rolled.astype(np.int32) * WIDTH + (kept + 1)
-    place = np.arange(len(how), dtype=np.int32) - np.repeat(begin.astype(np.int32), count)
-    usual = (rolls > 0) & (how > 0) & (turn == place + 1)
-    even = seat == place % np.repeat(np.maximum(seats, 1).astype(np.int32), count) + 1
-    # Nothing is kept of the last roll of a lost turn alone, unless throws may be blank or a last die thrown again.
-    lost = np.zeros(len(symbol), bool)
-    lost[(first + rolls - 1)[usual & (how >= LOST_ALL)]] = True
-    odd = np.flatnonzero(lost != (kept < 0))
-    usual[np.searchsorted(first, odd, "right") - 1] = False
-    symbol[(first + rolls - 1)[usual & (how == WON_ALL)]] += WON
-
-    def of_game(each: Ints) -> Ints:
-        """Sum up for each game what its turns have."""
-        total = np.concatenate([[0], np.cumsum(each)])
-        summed: Ints = total[end] - total[begin]
-        return summed
-
-    plain = (count > 0) & (of_game(usual) == count) & over.to_numpy()
-    said = plain & (1 + of_game(2 * rolls - (how > BANKED) + (how < WON_ALL)) != lines)  # more than the turns' moves
-    if said.any():
-        given = {"games": [games[one] for one in np.flatnonzero(said)], "plain": PLAIN}
-        unusual = {row[0] for row in con.execute(_UNUSUAL.format(**sources), given).fetchall()}
-        plain &= np.array([one not in unusual for one in games], bool)
-    evenly = plain & (of_game(even) == count) & (count <= MOST_ROUNDS * seats)
-    change = change.astype(np.int64)
-    numbers = symbols.number(symbol)
-    return Recorded(
-        games, ids, rules, plain, evenly, seats, lane, names, won, count, begin, seat - 1, change, rolls, first, numbers
-    )  # fmt: skip
-
-
-def _won(names: list[str], lane: list[int], seats: list[int], winners: Any) -> Ints:
-    """Tell for the seats of all games, which begin at `lane`, whether they won."""
-    won = np.zeros(len(names), bool)
-    flat, place = winners.flatten().to_pylist(), 0
-    for begin, count, number in zip(lane, seats, pc.fill_null(winners.value_lengths(), 0).to_pylist(), strict=True):
-        for player in flat[place : place + number]:
-            won[names.index(player, begin, begin + count)] = True
-        place += number
-    return won
-
-
-def _in_order(column: Any, games: list[str], numbers: Ints) -> bool:
-    """Tell whether a column of games names those of the numbers, one row after another."""
-    known = {game: number for number, game in enumerate(games)}
-    words = np.array([known.get(word, -1) for word in column.dictionary.to_pylist()], np.int32)
-    rows = column.indices.to_numpy()
-    return np.array_equal(rows if np.array_equal(words, np.arange(len(words))) else words[rows], numbers)
 
 
 # -- what becomes of it -----------------------------------------------------------------------------------------------

@@ -187,7 +187,8 @@ def _replay(folder: Path, known: "Known", most: int, one: tuple[Part, list[Asked
 
     A ruleset under which more than `most` games are not simple is returned as it is.
     """
-    from tenklog.bulk import by_turns, looked_up, read, table_of
+    from tenklog.bulk import by_turns, looked_up, table_of
+    from tenklog.columns import read
 
     part, asked = one
     con = known.connection

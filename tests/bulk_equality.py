@@ -21,7 +21,7 @@ from typing import Any, get_args
 from msgspec.structs import replace
 from random_games import ASIDES, ENUMERATED, random_changes, random_play, random_ruleset
 
-from tenklog import archive, archiving, bulk, events, kernel, reading, replays
+from tenklog import archive, archiving, bulk, columns, events, kernel, reading, replays
 from tenklog.compare import compare
 from tenklog.errors import TenklogError
 from tenklog.lines import seal_all
@@ -141,7 +141,7 @@ def looked_up(folder: Path, every: Sequence[replays.Asked]) -> tuple[set[tuple[i
     for part in archive.open_archive(folder).parts:
         sources = {table: archive.source(folder, archive.Manifest(1, (part,)), table) for table in TABLES}
         paths = {table: folder / file.name for table, file in part.files.items()}
-        recorded = bulk.read(con, sources, paths, known.symbols)
+        recorded = columns.read(con, sources, paths, known.symbols)
         for number, one in enumerate(every):
             rules = replays.rules_of(con, sources, one)
             pair = []
@@ -163,8 +163,8 @@ def kept(folder: Path, one: replays.Asked) -> Iterator[tuple[Any, ...]]:
     manifest = archive.open_archive(folder)
     paths = [str(folder / found.file.name) for found in manifest.replays if found.asked == one.key]
     con = archive.connect()
-    columns = ", ".join(FIELDS)
-    yield from con.execute(f"SELECT {columns} FROM read_parquet($paths)", {"paths": paths}).fetchall()
+    names = ", ".join(FIELDS)
+    yield from con.execute(f"SELECT {names} FROM read_parquet($paths)", {"paths": paths}).fetchall()
     con.close()
 
 

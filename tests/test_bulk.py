@@ -15,7 +15,7 @@ import pytest
 from evening import at_table
 from msgspec.structs import astuple, replace
 
-from tenklog import archive, archiving, bulk, events, files, reading, replays, store
+from tenklog import archive, archiving, bulk, columns, events, files, reading, replays, store
 from tenklog.cli import run
 from tenklog.errors import TenklogError, UsageError
 from tenklog.rules import MAIN_PRESETS, change, preset
@@ -44,12 +44,12 @@ def rows(folder: Path) -> list[str]:
     return sorted(map(repr, found))
 
 
-def recorded(folder: Path, part: archive.Part, known: bulk.Known) -> bulk.Recorded:
+def recorded(folder: Path, part: archive.Part, known: bulk.Known) -> columns.Recorded:
     """Read a part."""
     sources = {table: archive.source(folder, archive.Manifest(1, (part,)), table) for table in TABLES}
     paths = {table: folder / file.name for table, file in part.files.items()}
     con = archive.connect()
-    found = bulk.read(con, sources, paths, known.symbols)
+    found = columns.read(con, sources, paths, known.symbols)
     con.close()
     return found
 
@@ -141,7 +141,7 @@ def test_rows_in_another_order_are_not_looked_up(presets: Path, tmp_path: Path) 
         con.execute(f"COPY (FROM read_parquet('{paths[table]}') ORDER BY game DESC, turn) TO '{mixed}'")
         paths[table] = mixed
         sources = {name: f"FROM read_parquet('{path}')" for name, path in paths.items()}
-        assert not bulk.read(con, sources, paths, bulk.Known().symbols).plain.any(), table
+        assert not columns.read(con, sources, paths, bulk.Known().symbols).plain.any(), table
     con.close()
 
 
