@@ -1,7 +1,7 @@
-"""Totals: this module finds out which points a turn can end with, from what every throw can bring.
+"""Totals: this module finds out which points a turn can end with, and what a lost one can cost.
 
-It asks the same chances as the odds do, so a new combination or setting needs nothing here. Minimums, topping and all
-that depends on the game rather than the dice are the fold's.
+For points it asks the same chances as the odds do, for losses the fold, so a new combination or setting needs nothing
+here. Minimums, topping and all that depends on the game rather than the dice are the fold's.
 """
 
 from functools import lru_cache
@@ -10,12 +10,13 @@ from math import gcd
 from msgspec import json
 from msgspec.structs import replace
 
-from tenklog import state
+from tenklog import events, state
 from tenklog.chances import Chances, Node
 from tenklog.dice import MOST, Dice
 from tenklog.rules import LIMIT, Ruleset
 from tenklog.scoring import Table
-from tenklog.state import opening
+from tenklog.state import Position, opening
+from tenklog.turns import play
 
 MOST_POINTS = 20_000  # that are followed throw by throw; beyond them all that have a step in common with these
 MOST_WAYS = 20_000  # ways through a turn that are followed; under a few odd rules there are more
@@ -81,7 +82,7 @@ def _totals(encoded: bytes, few: bool) -> frozenset[int] | None:
         ways += len(steps)
         if ways > MOST_WAYS:
             return frozenset() if few else None
-        for after, gain in steps:
+        for after, gain in sorted(steps):  # in the same order each time, as it tells how many ways there are
             turn = after.turn(0, gain)
             forced = state.must_bank(position, turn)
             there = (points << gain) & within
@@ -92,3 +93,44 @@ def _totals(encoded: bytes, few: bool) -> frozenset[int] | None:
                 if after not in waiting:
                     waiting.append(after)
     return frozenset(number for number, bit in enumerate(reversed(f"{banked:b}")) if bit == "1")
+
+
+# -- lost turns -------------------------------------------------------------------------------------------------------
+
+
+def losses(rules: Ruleset) -> frozenset[int]:
+    """Return what a turn can cost (points below 0) by bust penalties and streaks, as the fold has it."""
+    return _losses(json.encode(replace(rules, name="losses", target=LIMIT, negative_totals=True)))
+
+
+@lru_cache(maxsize=256)
+def _losses(encoded: bytes) -> frozenset[int]:
+    rules = json.decode(encoded, type=Ruleset)
+    found = set()
+    bust, nothing = events.Bust(1, player=""), events.Bank(1, player="", points=0)
+    length = min(rules.streak_length, 200) or 1
+    for turns in ([bust] * length, [nothing] * length, [*[nothing] * (length - 1), bust]):
+        position: Position = opening(("",), rules)
+        for one in turns:
+            position = play(position, one)
+            assert position.ended is not None
+            found.add(position.ended.change)
+    return frozenset(change for change in found if change < 0)
+
+
+class Changes:
+    """What a turn can do to the own total under some rules: points that dice make, or what a lost turn costs."""
+
+    def __init__(self, rules: Ruleset) -> None:
+        self.rules = rules
+        self.losses = losses(rules)
+        self._totals = TurnTotals(rules)
+
+    def possible(self, change: int, total: int | None = None) -> bool:
+        """Tell whether a turn can change the own total so; `total` is the one after it, where it is known."""
+        if change >= 0:
+            return change == 0 or change in self._totals
+        if change in self.losses:
+            return True
+        # Where no total falls below 0, a loss may cost less than it says.
+        return not self.rules.negative_totals and total == 0 and any(change > loss for loss in self.losses)

@@ -432,9 +432,10 @@ def test_imports_go_upwards_only() -> None:
     order = (
         "errors render dice files rules scoring cards events state ending turns chances totals graph horizon "
         "policy odds advice game decider projections narrate home lines reading store checks notation pieces "
-        "headings notated importing luck strategies explain recorded walk replayer compare sweep cells sheets "
-        "slips tally tables rows archive staging archiving transitions kernel columns bulk replays simulate "
-        "people stats transpile spark executors infer screen play query answers charts playback pictures page "
+        "headings notated importing luck strategies explain recorded walk replayer compare sweep cells "
+        "findings labels sheet_columns sheets figures faults miswritten proposals blame slips entries tally "
+        "tables rows archive staging archiving transitions kernel columns bulk replays simulate people stats "
+        "transpile spark executors evidence infer screen play query answers charts playback pictures page "
         "schemas cli"
     ).split()
     package = ROOT / "tenklog"

@@ -12,8 +12,9 @@ from test_cli import Shell, shell  # noqa: F401  (a fixture)
 
 from tenklog import cells, cli, load
 from tenklog.errors import TenklogError
+from tenklog.evidence import LogRecord, SheetRecord
 from tenklog.game import fold
-from tenklog.infer import Inference, LogRecord, Setting, SheetRecord, infer
+from tenklog.infer import Inference, Setting, infer
 from tenklog.replayer import replay
 from tenklog.rules import Ruleset, card_files, change, parse_change, read_card
 from tenklog.sheets import lay_out

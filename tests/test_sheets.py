@@ -2,6 +2,8 @@
 """Score sheets: how they are read, which slips are found where, and that no sound one is blamed."""
 
 import os
+import subprocess
+import sys
 from collections import Counter
 from random import Random
 
@@ -12,13 +14,14 @@ from test_cli import ROOT, Shell, shell  # noqa: F401  (a fixture)
 from tenklog import cells, cli, events
 from tenklog.cells import cell
 from tenklog.errors import DataError, TenklogError, UsageError
+from tenklog.findings import Finding
 from tenklog.game import fold
+from tenklog.miswritten import neighbours, relation
 from tenklog.projections import sheet
 from tenklog.rules import Ruleset, card_files, change, preset, read_card
-from tenklog.sheets import Finding, Numbers, lay_out
-from tenklog.slips import losses, neighbours, relation
+from tenklog.sheets import Numbers, lay_out
 from tenklog.tally import Reading, read
-from tenklog.totals import TurnTotals
+from tenklog.totals import TurnTotals, losses
 
 LONG = bool(os.environ.get("TENKLOG_LONG"))
 PRESETS = [read_card(path).rules for path in card_files()]
@@ -106,9 +109,13 @@ FORMS = {
     "a total": as_csv(POINTS) + "Total,10100,6100,4500\n",
     "a total in Danish": as_csv(POINTS) + "I alt,10100,6100,4500\n",
     "a total without a word": as_csv(POINTS) + ",10100,6100,4500\n",
+    "totals and the last of them again": as_csv(RUNNING).replace("After", "Round") + "Total,10100,6100,4500\n",
+    "a remark beside the table": as_csv(POINTS).replace("1200,350,1500", "1200,350,1500,what a night"),
+    "a second page": as_csv(POINTS).replace("4,1000", "\nTurn,Anna,Ben,Cara\n4,1000"),
     "no numbers of rounds": "\n".join(line.partition(",")[2] for line in as_csv(POINTS).splitlines()),
     "rounds in words": as_csv(POINTS).replace("\n", "\nRunde ").removesuffix("Runde "),
     "a bust in words": as_csv(POINTS).replace("\N{MINUS SIGN}1000", "bust"),
+    "a bust in words, and totals": as_csv(POINTS).replace("\N{MINUS SIGN}1000", "bust") + "\n" + as_csv(RUNNING),
 }
 
 
@@ -185,6 +192,20 @@ def test_points_that_no_dice_make_are_named_with_what_they_likely_were() -> None
     assert one.right == "likely 1050 (digits transposed), as the total has it"
 
 
+def test_of_numbers_as_likely_the_one_is_proposed_with_which_the_game_goes_on_else_the_smallest() -> None:
+    # 105 may have been 150 or 1050: as an opening turn only 1050 counts.
+    assert only("Round,A,B\n1,105,1000\n2,300,300\n", preset("tiotusen")).right == "likely 1050 (a digit is missing)"
+    assert only("Round,A,B\n1,1000,1000\n2,105,300\n", preset("tiotusen")).right == "likely 150 (digits transposed)"
+
+
+def test_what_follows_from_a_mere_guess_is_not_blamed() -> None:
+    text = "Round,A,B\n1,1005,1000\n2,3000,300\n" + "".join(f"{row},500,400\n" for row in range(3, 9))
+    rules = change(preset("farkle"), {"target": 4000})
+    assert only(text, rules).line == 2
+    # With 1050 as the sheet itself has it, the game is over after round 2.
+    assert only(text.replace("1005", "1050"), rules).kind == "after-end"
+
+
 def test_a_penalty_that_no_rule_explains_is_named() -> None:
     one = only(as_csv(POINTS), preset("tiotusen"))
     assert (one.line, one.column, one.kind) == (5, "D", "penalty")
@@ -224,10 +245,27 @@ def test_a_turn_after_the_end_is_named() -> None:
     assert (one.line, one.column, one.kind) == (8, "B", "after-end")
 
 
+def test_totals_that_go_on_where_the_points_end_are_not_passed_over() -> None:
+    points = "Round,A,B\n1,1000,1000\n2,300,300\n3,350,400\n"
+    totals = "\nRound,A,B\n1,1000,1000\n2,1300,1300\n3,{},1700\n4,2650,1700\n"
+    one = only(points + totals.format(1650), preset("tiotusen"))
+    assert (one.player, one.round) == ("A", 4)
+    assert "1000" in one.right
+    # The total of a turn that is known may stand below the last points, and nothing is beside them.
+    assert read(points.replace("350", "355") + totals.format(""), preset("tiotusen")).findings
+
+
 def test_two_numbers_in_each_others_column_are_one_slip() -> None:
     text = FORMS["both"].replace("5,3000,2000,2200\n6,2400", "5,3000,2200,2000\n6,2400")
     one = only(text, penalty())
     assert (one.line, one.column, one.right) == (6, "C", "likely they changed places")
+
+
+@pytest.mark.parametrize(("row", "column"), [("2,350,1500,", "D"), ("2,,1200,350", "B")])
+def test_a_row_that_stands_one_place_too_far_to_either_side_is_one_slip(row: str, column: str) -> None:
+    one = only(FORMS["both"].replace("2,1200,350,1500", row, 1), penalty())
+    assert (one.line, one.column, one.kind) == (3, column, "missing")
+    assert "stands one place too far" in one.right
 
 
 def test_dashes_say_who_came_later_and_who_left() -> None:
@@ -274,6 +312,17 @@ def test_turn_totals_follow_the_rules_asked() -> None:
     hundreds = TurnTotals(change(preset("farkle-classic"), {"five": 0}))
     assert 350 not in hundreds
     assert 300 in hundreds
+
+
+def test_totals_under_rules_with_too_many_ways_are_the_same_in_every_run() -> None:
+    script = (
+        "from tenklog.rules import change, preset\n"
+        "from tenklog.totals import TurnTotals\n"
+        "many = [change(preset('diecimila'), {'last_die_rolls': count}) for count in (800, 1100)]\n"
+        "print([10 in TurnTotals(rules) for rules in many])"
+    )
+    runs = [subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True) for _ in "123"]
+    assert len({run.stdout for run in runs}) == 1
 
 
 def test_losses_are_what_the_fold_takes() -> None:

@@ -27,7 +27,7 @@ from tenklog.render import Format, Output, visible
 from tenklog.rules import Card, Ruleset, card, card_files, differences, read_card, shown, write_toml
 
 if TYPE_CHECKING:
-    from tenklog.infer import Record
+    from tenklog.evidence import Record
 
 
 @click.group("rules", context_settings={"help_option_names": ["-h", "--help"]})
@@ -166,7 +166,7 @@ def _record(
     named: str | None, first: str | None, numbers: str | None
 ) -> "tuple[tuple[str, Record, list[Ruleset]], Ruleset | None]":
     """Read a log or a sheet; return its name, the record, the rulesets to try, and the log's own rules."""
-    from tenklog import cells, infer, reading, sheets
+    from tenklog import cells, evidence, infer, reading, sheets
 
     known = [one.rules for one in map(_sound, card_files(home().rules)) if one is not None]
     path = Path(named) if named is not None else None
@@ -179,7 +179,7 @@ def _record(
                 raise DataError(
                     error.what, error.right, f"{named}:{error.where}" if error.where else str(named)
                 ) from None
-            record = infer.SheetRecord(sheet, first, known)
+            record = evidence.SheetRecord(sheet, first, known)
             for one in record.slips:
                 remark(f"under any rules: {one.error(str(named))}")
             return (path.stem if named != "-" else "sheet", record, known), None
@@ -190,7 +190,7 @@ def _record(
         raise UsageError("--first and --numbers are about a sheet", "a CSV file, or neither of them")
     own = log.start.rules
     tried = known if infer.same(own, known) else [replace(own, name="recorded"), *known]
-    return (log.start.game, infer.LogRecord(log.game, log.events), tried), own
+    return (log.start.game, evidence.LogRecord(log.game, log.events), tried), own
 
 
 def _sound(path: Path) -> Card | None:
