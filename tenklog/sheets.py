@@ -12,10 +12,10 @@ from typing import Literal
 from msgspec import Struct
 
 from tenklog.cells import Cell, Grid
-from tenklog.sheet_columns import Table, adds_up, table, tables
 from tenklog.errors import DataError
 from tenklog.findings import Finding, finding
 from tenklog.labels import PLAYERS, numbered, players_in_rows, word
+from tenklog.sheet_columns import Table, adds_up, table, tables
 
 FEW = 8  # rounds whose numbers may all rise by accident
 Numbers = Literal["points", "totals"]
