@@ -16,15 +16,12 @@ from msgspec.structs import asdict, astuple
 
 from tenklog import archive, kernel
 from tenklog.columns import Recorded
-from tenklog.compare import compare
 from tenklog.ending import end_turn, win
 from tenklog.events import MOST_PLAYERS
+from tenklog.outcomes import Row, schema
 from tenklog.projections import names
-from tenklog.reading import Log
-from tenklog.replayer import Status, replay
-from tenklog.rules import Ruleset, parse_changes
+from tenklog.rules import Ruleset
 from tenklog.state import Outcome, Turn, opening, worth_banking
-from tenklog.tables import REPLAYS
 from tenklog.transitions import (
     ASKS,
     BUST,
@@ -46,31 +43,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 MOST_RULES = 64  # that are remembered at once
-
-
-class Row(Struct, frozen=True):
-    """What a replay makes of a game; `totals` are by recorded seat, null for whoever did not join here."""
-
-    game: str
-    status: Status
-    winners: list[str]
-    leaders: list[str]
-    totals: list[int | None]
-    same_winner: bool | None
-    rounds: int
-    turns: int
-    guesses: int
-    same: int
-    rescored: int
-    settled: int
-    never_happened: int
-
-
-_KINDS = {"VARCHAR": pa.string(), "BIGINT": pa.int64(), "INTEGER": pa.int32(), "BOOLEAN": pa.bool_()}
-_LISTS = {f"{name}[]": pa.list_(kind) for name, kind in _KINDS.items()}
-SCHEMA = pa.schema(
-    [(one.name, (_KINDS | _LISTS)[one.type]) for one in REPLAYS if one.name in Row.__struct_fields__]
-)  # of rows
 
 
 # -- what becomes of it -----------------------------------------------------------------------------------------------
@@ -231,12 +203,12 @@ def fast(recorded: Recorded, chosen: Ints, found: Rules) -> tuple[Ints, pa.Table
         "same_winner": pa.array(same, mask=~finished),
     }
     columns |= {key: pa.array(values[sure].astype(np.int32)) for key, values in numbers.items()}
-    return sure, pa.Table.from_arrays([columns[name] for name in SCHEMA.names], schema=SCHEMA)
+    return sure, pa.Table.from_arrays([columns[name] for name in schema().names], schema=schema())
 
 
 def table_of(rows: Sequence[Row]) -> pa.Table:
     """Return rows as a table."""
-    return pa.Table.from_pylist([*map(asdict, rows)], schema=SCHEMA)
+    return pa.Table.from_pylist([*map(asdict, rows)], schema=schema())
 
 
 class Known:
@@ -345,32 +317,4 @@ def by_turns(recorded: Recorded, place: int, found: Rules) -> Row | None:
         rescored=happened - same - settled,
         settled=settled,
         never_happened=int(recorded.turns[place]) - happened,
-    )
-
-
-def plainly(log: Log, rules: Ruleset | None, settle: Settle, keep_rule_changes: bool, texts: Sequence[str]) -> Row:
-    """Replay one log as `replay` does; `texts` are changes as they were typed."""
-    position = log.game.position
-    changes = parse_changes(texts, rules or position.pending or position.rules)
-    replayed = replay(
-        log.game, log.events, rules, settle=settle, keep_rule_changes=keep_rule_changes, changes=changes,
-        of=log.fingerprint,
-    )  # fmt: skip
-    found, here = replayed.replay, replayed.game.position
-    summary = compare([(log.game, [replayed])]).summary[0]
-    there = [replayed.seats[seat] for seat in range(len(position.seats))]
-    return Row(
-        game=log.start.game,
-        status=found.status,
-        winners=found.winners,
-        leaders=found.leaders,
-        totals=[None if seat is None else here.seats[seat].total for seat in there],
-        same_winner=None if summary.undecided else bool(summary.same_winner),
-        rounds=here.round,
-        turns=sum(seat.turns for seat in here.seats),
-        guesses=found.guesses,
-        same=found.turns.same,
-        rescored=found.turns.rescored,
-        settled=found.turns.settled,
-        never_happened=found.turns.never_happened,
     )

@@ -9,13 +9,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import astuple
+
 from tenklog import reading, spark
 from tenklog.archive import log_bytes
-from tenklog.compare import compare
-from tenklog.replayer import Settle, replay
+from tenklog.outcomes import COLUMNS, plainly, schema
 from tenklog.rules import Ruleset
 from tenklog.stats import Filters
-from tenklog.tables import TABLES, Column
+from tenklog.tables import TABLES
+from tenklog.walk import Settle
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
@@ -23,21 +25,6 @@ if TYPE_CHECKING:
 
     from tenklog.transpile import Connection
 
-OUTCOME = (
-    Column("game", "VARCHAR", "the id of the game"),
-    Column("status", "VARCHAR", "finished, abandoned, unfinished or stopped"),
-    Column("winners", "VARCHAR[]", "who wins here"),
-    Column("leaders", "VARCHAR[]", "who leads in a game that these rules would have continued"),
-    Column("totals", "BIGINT[]", "the totals by recorded seat, points; null for whoever did not join here"),
-    Column("same_winner", "BOOLEAN", "whether the same seats win; null unless both are finished"),
-    Column("rounds", "INTEGER", "rounds begun"),
-    Column("turns", "INTEGER", "turns that ended here"),
-    Column("guesses", "INTEGER", "turns that are guesses"),
-    Column("same", "INTEGER", "recorded turns that change the own total by as much"),
-    Column("rescored", "INTEGER", "by another amount"),
-    Column("settled", "INTEGER", "settled at their first divergence"),
-    Column("never_happened", "INTEGER", "not played here"),
-)
 _BATCH = 200  # games that an executor's Python holds at once
 
 
@@ -49,7 +36,7 @@ def run(
     settle: Settle = "bank",
     keep: bool = False,
 ) -> list[tuple[Any, ...]]:
-    """Replay the archived games that filters choose, and return an OUTCOME of each, by game; see `replays`."""
+    """Replay the archived games that filters choose, and return the outcome of each, by game; see `replays`."""
 
     def asking(con: "Connection") -> list[tuple[Any, ...]]:
         return list(replays(con.spark.table("games"), con.spark.table("events"), rules, settle, keep))
@@ -60,7 +47,7 @@ def run(
 def replays(
     games: "DataFrame", events: "DataFrame", rules: Ruleset | None, settle: Settle = "bank", keep: bool = False
 ) -> Iterator[tuple[Any, ...]]:
-    """Replay the games of two tables under other rules (None: their own), and yield an OUTCOME of each, by game.
+    """Replay the games of two tables under other rules (None: their own), and yield the outcome of each, by game.
 
     With `keep`, recorded rule changes are kept. The session must have sent the package to the executors.
     """
@@ -76,9 +63,9 @@ def replays(
     def work(batches: Iterable["RecordBatch"]) -> Iterator["RecordBatch"]:
         return outcomes(batches, rules, settle, keep)
 
-    schema = ", ".join(f"{one.name} {type_of(one.type)}" for one in OUTCOME)
+    kinds = ", ".join(f"{one.name} {type_of(one.type)}" for one in COLUMNS)
     events.sparkSession.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(_BATCH))
-    yield from map(tuple, whole.mapInArrow(work, schema).orderBy("game").toLocalIterator())
+    yield from map(tuple, whole.mapInArrow(work, kinds).orderBy("game").toLocalIterator())
 
 
 def outcomes(
@@ -87,18 +74,15 @@ def outcomes(
     """Replay batches of games, each with all of its lines; this is what an executor does."""
     import pyarrow as pa
 
-    kinds = {"VARCHAR": pa.string(), "BIGINT": pa.int64(), "INTEGER": pa.int32(), "BOOLEAN": pa.bool_()}
-    schema = pa.schema(
-        [(one.name, pa.list_(kinds[one.type[:-2]]) if one.type.endswith("[]") else kinds[one.type]) for one in OUTCOME]
-    )
+    kinds = schema()
     for batch in batches:
         found = [
             outcome(log_bytes(one["game"], _rows(one), one["sealed"], one["digest"]), rules, settle, keep)
             for one in batch.to_pylist()
         ]
-        columns = list(zip(*found, strict=True)) or [()] * len(OUTCOME)
-        arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
-        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+        columns = list(zip(*found, strict=True)) or [()] * len(COLUMNS)
+        arrays = [pa.array(values, field.type) for values, field in zip(columns, kinds, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=kinds)
 
 
 def _rows(game: dict[str, Any]) -> list[tuple[Any, ...]]:
@@ -107,16 +91,5 @@ def _rows(game: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def outcome(data: bytes, rules: Ruleset | None, settle: Settle, keep: bool) -> tuple[Any, ...]:
-    """Replay a log and return its OUTCOME."""
-    log = reading.parse(data, "archive")
-    replayed = replay(log.game, log.events, rules, settle=settle, keep_rule_changes=keep, of=log.fingerprint)
-    found, here = replayed.replay, replayed.game.position
-    summary = compare([(log.game, [replayed])]).summary[0]
-    seats = [replayed.seats[seat] for seat in range(len(log.game.position.seats))]
-    turns = found.turns
-    return (
-        log.start.game, found.status, found.winners, found.leaders,
-        [None if seat is None else here.seats[seat].total for seat in seats],
-        None if summary.undecided else bool(summary.same_winner), here.round, sum(seat.turns for seat in here.seats),
-        found.guesses, turns.same, turns.rescored, turns.settled, turns.never_happened,
-    )  # fmt: skip
+    """Replay a log and return the columns of its outcome."""
+    return astuple(plainly(reading.parse(data, "archive"), rules, settle, keep))

@@ -20,6 +20,7 @@ from tenklog.archive import File, Manifest, Part, Replays
 from tenklog.archiving import Writer
 from tenklog.errors import DataError, TenklogError, UsageError
 from tenklog.events import digest
+from tenklog.outcomes import Row, plainly
 from tenklog.rules import Ruleset, change, parse_changes, shown
 from tenklog.staging import in_processes, in_threads, synced
 from tenklog.sweep import Axis, Sweep, SweepRow, contradicts, values
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
-    from tenklog.bulk import Known, Row
+    from tenklog.bulk import Known
 
 COMMIT = 0.5  # seconds between two commits
 RULESETS = 32  # that are replayed under at once; what was found out about each takes memory
@@ -232,10 +233,8 @@ def rules_of(con: "DuckDBPyConnection", sources: dict[str, str], asked: Asked) -
     return found
 
 
-def _walked(folder: Path, part: Part, games: Sequence[str], asked: Asked) -> Iterator["Row"]:
+def _walked(folder: Path, part: Part, games: Sequence[str], asked: Asked) -> Iterator[Row]:
     """Yield the rows of games, each replayed by itself."""
-    from tenklog.bulk import plainly
-
     for first in range(0, len(games), FEW):
         for game, data in archive.logs(folder, Manifest(1, (part,)), list(games[first : first + FEW])):
             try:

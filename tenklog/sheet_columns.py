@@ -1,4 +1,4 @@
-"""Sheet columns: this module reads one table of a score sheet: who has which columns, which rows are rounds, which are sums.
+"""Sheet columns: this module reads one table of a score sheet: whose its columns are, which rows are rounds or sums.
 
 Players stand in columns, the names in the first row. What is damaged (a name twice, a row too long, a round that is
 missing) is noted, and read as it was likely meant.

@@ -434,7 +434,7 @@ def test_imports_go_upwards_only() -> None:
         "policy odds advice game decider projections narrate home lines reading store checks notation pieces "
         "headings notated importing luck strategies explain recorded walk replayer compare sweep cells "
         "findings labels sheet_columns sheets figures faults miswritten proposals blame slips entries tally "
-        "tables rows archive staging archiving transitions kernel columns bulk replays simulate people stats "
+        "tables rows archive staging archiving outcomes transitions kernel columns bulk replays simulate people stats "
         "transpile spark executors evidence infer screen play query answers charts playback pictures page "
         "schemas cli"
     ).split()

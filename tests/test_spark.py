@@ -23,7 +23,7 @@ from test_luck_reports import quick_ruleset
 from test_reports import random_log
 from test_stats import HOSTILE, played
 
-from tenklog import archive, cli, executors, reading, spark, stats, tables
+from tenklog import archive, cli, executors, outcomes, reading, spark, stats, tables
 from tenklog.archiving import archive_logs
 from tenklog.errors import DataError, TenklogError
 from tenklog.rules import preset
@@ -368,7 +368,7 @@ def test_games_that_filters_choose_are_replayed_by_their_own_rules(
     chosen = sorted(path for path in logs if reading.read(path).start.origin == "table")
     assert found == [executors.outcome(path.read_bytes(), None, "void", True) for path in chosen]
     assert 0 < len(found) < len(logs)
-    names = [one.name for one in executors.OUTCOME]
+    names = [one.name for one in outcomes.COLUMNS]
     for row in found:
         told = dict(zip(names, row, strict=True))
         assert told["guesses"] == told["rescored"] == told["settled"] == told["never_happened"] == 0
@@ -381,7 +381,7 @@ def test_an_outcome_is_what_the_replay_says(logs: list[Path]) -> None:
         log = reading.read(path)
         found = dict(
             zip(
-                (one.name for one in executors.OUTCOME),
+                (one.name for one in outcomes.COLUMNS),
                 executors.outcome(path.read_bytes(), preset("zilch"), "bank", False),
                 strict=True,
             )
