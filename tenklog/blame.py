@@ -106,6 +106,8 @@ def _total(numbers: Figures, changes: Changes, one: Slip) -> Words:
     stretch = next(stretch for stretch in numbers.stretches() if stretch.last.spot == one.place)
     what, right = _no_sum(numbers, stretch, changes)
     if numbers.points is not None:
+        if sum(numbers.points[row] or 0 for row in stretch.rows) == stretch.change:
+            return "sum", what, _likely(one)  # it adds up what posts nothing
         return "sum", what, right + (f" (likely {one.how})" if one.how else "")
     if changes.possible(stretch.change, stretch.last.total):
         what = f"the total {stretch.last.total} does not fit the totals around it"

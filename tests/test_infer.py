@@ -190,6 +190,11 @@ def test_a_slip_that_speaks_against_all_rulesets_is_said_and_rejects_none(
     assert f"under any rules: {file}:3: column C (B, round 2): 'x' is no number of points" in capsys.readouterr().err
 
 
+def test_a_penalty_of_the_sheet_is_tried_whatever_it_is() -> None:
+    found = of_sheet("Round,A,B\n1,1000,1000\n2,-750,300\n3,300,300\n")
+    assert told(found, "bust_penalty").explains == ["750"]
+
+
 def test_small_first_turns_reject_the_opening_minimum() -> None:
     found = of_sheet("Round,A,B\n1,300,400\n2,350,1000\n")
     wrong = {one.rules: one.contradiction for one in found.rulesets}

@@ -198,6 +198,13 @@ def test_of_numbers_as_likely_the_one_is_proposed_with_which_the_game_goes_on_el
     assert only("Round,A,B\n1,1000,1000\n2,105,300\n", preset("tiotusen")).right == "likely 150 (digits transposed)"
 
 
+def test_other_cells_that_may_be_wrong_as_well_are_named() -> None:
+    # One wrong digit anywhere: in the total, or in one of the turns.
+    one = only("Round,A,B\n1,1000,1000\n2,300,300\n3,300,400\nTotal,1650,1700\n", preset("tiotusen"))
+    assert (one.line, one.column) == (5, "B")
+    assert one.right.endswith("; as likely line 2, column B, line 3, column B, line 4, column B")
+
+
 def test_what_follows_from_a_mere_guess_is_not_blamed() -> None:
     text = "Round,A,B\n1,1005,1000\n2,3000,300\n" + "".join(f"{row},500,400\n" for row in range(3, 9))
     rules = change(preset("farkle"), {"target": 4000})
@@ -211,6 +218,14 @@ def test_a_penalty_that_no_rule_explains_is_named() -> None:
     assert (one.line, one.column, one.kind) == (5, "D", "penalty")
     one = only(as_csv(POINTS).replace("\N{MINUS SIGN}1000", "-900"), penalty())
     assert (one.line, one.column, one.kind) == (5, "D", "penalty")
+
+
+def test_a_lost_turn_may_cost_less_where_no_total_falls_below_nothing() -> None:
+    rules = change(preset("farkle"), {"bust_penalty": 1000, "negative_totals": False})
+    text = "Round,A,Total,B,Total\n1,500,500,600,600\n2,-500,0,300,900\n3,350,350,300,1200\n"
+    assert read(text, rules).findings == []
+    one = only(text.replace("-500,0", "-450,50").replace("350,350", "350,400"), rules)
+    assert (one.line, one.column, one.kind) == (3, "B", "penalty")
 
 
 def test_three_nothings_and_a_penalty_are_a_streak_of_busts_in_the_log() -> None:
@@ -238,6 +253,21 @@ def test_a_sum_that_does_not_add_up_is_named_where_it_stands() -> None:
     assert (one.line, one.column, one.kind) == (13, "C", "sum")
     one = only(FORMS["a total"].replace("6100", "6300"), penalty())
     assert (one.line, one.column) == (8, "C")
+
+
+def test_only_totals_that_are_so_are_expected_in_the_log() -> None:
+    last = read(FORMS["a total"].replace("6100", "6300"), penalty()).events[-1]
+    assert isinstance(last, events.Expect)
+    assert last.totals == {"Anna": 10100, "Cara": 4500}
+
+
+def test_a_total_that_counts_what_posts_nothing_is_named_and_not_the_one_below() -> None:
+    # The opening turn of 700 may count or not, so that only the next total speaks against the first.
+    one = only(
+        "Round,A,Total,B,Total\n1,700,700,1000,1000\n2,1000,1000,300,1300\n3,300,1300,350,1650\n", preset("tiotusen")
+    )
+    assert (one.line, one.column, one.kind) == (2, "C", "sum")
+    assert one.right.startswith("likely 0")
 
 
 def test_a_turn_after_the_end_is_named() -> None:
