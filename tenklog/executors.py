@@ -5,7 +5,7 @@ and PYSPARK_PYTHON says where. An executor gets the lines of whole games and giv
 comes of it, so that what is lost with one is simply done again.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,9 @@ from msgspec.structs import astuple
 from tenklog import reading, spark
 from tenklog.archive import log_bytes
 from tenklog.outcomes import COLUMNS, plainly, schema
+from tenklog.replays import SUMS, Asked, Total, summed
 from tenklog.rules import Ruleset
-from tenklog.stats import Filters
+from tenklog.stats import ORIGINS, Filters
 from tenklog.tables import TABLES
 from tenklog.walk import Settle
 
@@ -44,12 +45,39 @@ def run(
     return spark.over(session, folder, filters, None, asking, ["events"])
 
 
+def totals(session: "SparkSession", folder: Path | str, asked: Sequence[Asked]) -> list[Total]:
+    """Replay all archived games under each of some rulesets, and sum up what becomes of them; no row is kept."""
+
+    def asking(con: "Connection") -> list[Total]:
+        found = []
+        for one in asked:
+            games, events = con.spark.table("games"), con.spark.table("events")
+            con.give("main.replayed", replayed(games, events, one.rules, one.settle, one.keep_rule_changes, one.typed))
+            found.append(summed(one, con.execute(f"SELECT {SUMS} FROM replayed").fetchall()[0]))
+        return found
+
+    return spark.over(session, folder, Filters(origins=ORIGINS), None, asking, ["events"])
+
+
 def replays(
     games: "DataFrame", events: "DataFrame", rules: Ruleset | None, settle: Settle = "bank", keep: bool = False
 ) -> Iterator[tuple[Any, ...]]:
-    """Replay the games of two tables under other rules (None: their own), and yield the outcome of each, by game.
+    """Replay the games of two tables and yield the outcome of each, by game; see `replayed`."""
+    yield from map(tuple, replayed(games, events, rules, settle, keep).orderBy("game").toLocalIterator())
 
-    With `keep`, recorded rule changes are kept. The session must have sent the package to the executors.
+
+def replayed(
+    games: "DataFrame",
+    events: "DataFrame",
+    rules: Ruleset | None,
+    settle: Settle = "bank",
+    keep: bool = False,
+    texts: Sequence[str] = (),
+) -> "DataFrame":
+    """Return what becomes of the games of two tables under other rules (None: their own), a row for each.
+
+    With `keep`, recorded rule changes are kept; `texts` are changes as they were typed. The session must have sent the
+    package to the executors.
     """
     from pyspark.sql import functions as f
 
@@ -61,15 +89,19 @@ def replays(
     whole = games.select("game", "sealed", "digest").join(lines, "game")
 
     def work(batches: Iterable["RecordBatch"]) -> Iterator["RecordBatch"]:
-        return outcomes(batches, rules, settle, keep)
+        return outcomes(batches, rules, settle, keep, texts)
 
     kinds = ", ".join(f"{one.name} {type_of(one.type)}" for one in COLUMNS)
     events.sparkSession.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(_BATCH))
-    yield from map(tuple, whole.mapInArrow(work, kinds).orderBy("game").toLocalIterator())
+    return whole.mapInArrow(work, kinds)
 
 
 def outcomes(
-    batches: Iterable["RecordBatch"], rules: Ruleset | None, settle: Settle, keep: bool
+    batches: Iterable["RecordBatch"],
+    rules: Ruleset | None,
+    settle: Settle,
+    keep: bool,
+    texts: Sequence[str] = (),
 ) -> Iterator["RecordBatch"]:
     """Replay batches of games, each with all of its lines; this is what an executor does."""
     import pyarrow as pa
@@ -77,7 +109,7 @@ def outcomes(
     kinds = schema()
     for batch in batches:
         found = [
-            outcome(log_bytes(one["game"], _rows(one), one["sealed"], one["digest"]), rules, settle, keep)
+            outcome(log_bytes(one["game"], _rows(one), one["sealed"], one["digest"]), rules, settle, keep, texts)
             for one in batch.to_pylist()
         ]
         columns = list(zip(*found, strict=True)) or [()] * len(COLUMNS)
@@ -90,6 +122,8 @@ def _rows(game: dict[str, Any]) -> list[tuple[Any, ...]]:
     return [(game["game"], *line.values()) for line in game["lines"]]
 
 
-def outcome(data: bytes, rules: Ruleset | None, settle: Settle, keep: bool) -> tuple[Any, ...]:
+def outcome(
+    data: bytes, rules: Ruleset | None, settle: Settle, keep: bool, texts: Sequence[str] = ()
+) -> tuple[Any, ...]:
     """Replay a log and return the columns of its outcome."""
-    return astuple(plainly(reading.parse(data, "archive"), rules, settle, keep))
+    return astuple(plainly(reading.parse(data, "archive"), rules, settle, keep, texts))

@@ -296,6 +296,21 @@ class ArchiveReplay(Struct, frozen=True):
     done: Done
 
 
+# What a total sums up, of rows of `replays`.
+SUMS = (
+    "count(*), count(*) FILTER (WHERE same_winner), count(*) FILTER (WHERE NOT same_winner), "
+    "count(*) FILTER (WHERE status = 'stopped'), avg(rounds), avg(turns), sum(guesses)::BIGINT, sum(same)::BIGINT, "
+    "sum(rescored)::BIGINT, sum(settled)::BIGINT, sum(never_happened)::BIGINT"
+)
+
+
+def summed(asked: Asked, sums: Sequence[Any]) -> Total:
+    """Return the total of some rulesets' rows from their SUMS."""
+    games, same, other, stopped, *rest = (one or 0 for one in sums)
+    changed = other / (same + other) if same + other else None
+    return Total(asked.name, asked.changes, games, same, other, games - same - other, stopped, changed, *rest)
+
+
 def totals(folder: Path, asked: Sequence[Asked]) -> list[Total]:
     """Sum up what an archive keeps of replays under some rulesets."""
     return archive.consult(folder, ("replays",), lambda manifest: [_total(folder, manifest, one) for one in asked])
@@ -304,23 +319,13 @@ def totals(folder: Path, asked: Sequence[Asked]) -> list[Total]:
 def _total(folder: Path, manifest: Manifest, asked: Asked) -> Total:
     files_ = [one.file for one in manifest.replays if one.asked == asked.key and one.code == archive.code()]
     if not files_:
-        return Total(asked.name, asked.changes, 0, 0, 0, 0, 0, None, 0.0, 0.0, 0, 0, 0, 0, 0)
+        return summed(asked, (0, 0, 0, 0, 0.0, 0.0, 0, 0, 0, 0, 0))
     con = archive.connect()
     try:
         paths = ", ".join(quoted(folder / file.name) for file in files_)
-        sums = ", ".join(
-            f"sum({name})::BIGINT" for name in ("guesses", "same", "rescored", "settled", "never_happened")
-        )
-        games, same, other, stopped, rounds, turns, *counts = con.execute(
-            "SELECT count(*), count(*) FILTER (same_winner), count(*) FILTER (NOT same_winner), "
-            f"count(*) FILTER (status = 'stopped'), avg(rounds), avg(turns), {sums} FROM read_parquet([{paths}])"
-        ).fetchall()[0]
+        return summed(asked, con.execute(f"SELECT {SUMS} FROM read_parquet([{paths}])").fetchall()[0])
     finally:
         con.close()
-    changed = other / (same + other) if same + other else None
-    return Total(
-        asked.name, asked.changes, games, same, other, games - same - other, stopped, changed, rounds, turns, *counts
-    )  # fmt: skip
 
 
 def sweep_archive(

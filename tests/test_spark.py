@@ -4,6 +4,7 @@ All tests that need a cluster share one. They are skipped where the extra or Jav
 when TENKLOG_SPARK is set, as `.ci/run` sets it.
 """
 
+import json
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -23,10 +25,10 @@ from test_luck_reports import quick_ruleset
 from test_reports import random_log
 from test_stats import HOSTILE, played
 
-from tenklog import archive, cli, executors, outcomes, reading, spark, stats, tables
+from tenklog import archive, cli, executors, outcomes, reading, replays, spark, stats, tables
 from tenklog.archiving import archive_logs
 from tenklog.errors import DataError, TenklogError
-from tenklog.rules import preset
+from tenklog.rules import change, preset
 from tenklog.stats import ORIGINS, Answer, Filters
 from tenklog.store import write_log
 
@@ -350,14 +352,44 @@ def test_an_executor_that_dies_changes_no_replay(
 ) -> None:
     expected = [executors.outcome(path.read_bytes(), preset("farkle"), "bank", False) for path in sorted(logs)]
     marker = tmp_path / "killed"
-    replays = executors.replays
-    monkeypatch.setattr(
-        executors, "replays", lambda games, events, *rest: replays(games, killing(events, marker), *rest)
-    )
+    whole = executors.replays
+    monkeypatch.setattr(executors, "replays", lambda games, events, *rest: whole(games, killing(events, marker), *rest))
     found = executors.run(cluster, folder, Filters(origins=ORIGINS), preset("farkle"))
     assert found == expected
     assert len(found) == len(logs)
     assert_killed(marker)
+
+
+@needs_spark
+def test_the_command_sums_up_what_replays_of_an_archive_make(
+    cluster: Any,
+    logs: list[Path],
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(spark, "session", lambda master, package: nullcontext(cluster))
+    line = ["--home", str(tmp_path), "replay", "--archive", str(folder), "--rules", "recorded", "--rules", "zilch"]
+    assert cli.run([*line, "--set", "target=5000", "--engine", "spark", "--json"]) == 0
+    asked = [
+        replays.Asked("recorded", None, ("target=5000",)),
+        replays.Asked("zilch", change(preset("zilch"), {"target": 5000}), ("target=5000",)),
+    ]
+    found = json.loads(capsys.readouterr().out)["totals"]
+    for one, told in zip(asked, found, strict=True):
+        rows = [outcomes.plainly(reading.read(path), one.rules, "bank", False, one.typed) for path in logs]
+        decided = [row for row in rows if row.same_winner is not None]
+        other = sum(row.same_winner is False for row in decided)
+        assert told == {
+            "rules": one.name, "changes": ["target=5000"], "games": len(logs),
+            "same_winner": len(decided) - other, "other_winner": other, "undecided": len(logs) - len(decided),
+            "stopped": 0, "changed": pytest.approx(other / len(decided)),
+            "rounds": pytest.approx(fmean(row.rounds for row in rows)),
+            "turns": pytest.approx(fmean(row.turns for row in rows)),
+            **{key: sum(getattr(row, key) for row in rows)
+               for key in ("guesses", "same", "rescored", "settled", "never_happened")},
+        }  # fmt: skip
 
 
 @needs_spark

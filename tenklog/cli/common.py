@@ -154,7 +154,7 @@ def archive_option(there: bool = True, addresses: bool = False) -> Callable[[F],
 
         if value == "":
             raise UsageError("--archive is empty", "a folder")
-        if value and addresses and ":/" in value[2:]:  # C:/ is a drive
+        if value and addresses and is_address(value):
             return value
         if value and there and not Path(value).is_dir():
             raise AccessError(f"there is no folder {value}", "the folder of an archive")
@@ -163,6 +163,32 @@ def archive_option(there: bool = True, addresses: bool = False) -> Callable[[F],
     return click.option(
         "--archive", "folder", metavar="DIR", callback=chosen, help="Folder of the archive (default: in the home)."
     )
+
+
+def engine_options(function: F) -> F:
+    """Add `--engine` and `--master`."""
+    for option in (
+        click.option(
+            "--master", metavar="URL", help="The cluster for --engine spark (default local[*], this machine)."
+        ),
+        click.option(
+            "--engine",
+            type=click.Choice(("duckdb", "spark")),
+            default="duckdb",
+            help="What works it out: duckdb, or spark on a cluster (needs tenklog[spark] and Java).",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def cluster(engine: str, master: str | None) -> str | None:
+    """Return the cluster to ask, or None for this machine; raise UsageError for one that nobody is to ask."""
+    if engine == "spark":
+        return master or "local[*]"
+    if master is not None:
+        raise UsageError(f"--master {master} is a cluster", "--engine spark with it")
+    return None
 
 
 def archived_option(function: F) -> F:
@@ -181,12 +207,22 @@ def archived(folder: str, games: tuple[str, ...], **others: bool) -> "Path":
     """Return the folder of `--archive`; raise UsageError beside games and other options that are about games."""
     from pathlib import Path
 
-    wrong = "a GAME" if games or typed("game") else next((f"--{name}" for name, given in others.items() if given), None)
-    if wrong is not None:
-        raise UsageError(f"--archive and {wrong}", "one of them")
+    not_with_archive(games, **others)
     if folder and not Path(folder).is_dir():
         raise AccessError(f"there is no folder {folder}", "the folder of an archive")
     return Path(folder) if folder else home().archive
+
+
+def not_with_archive(games: tuple[str, ...], **others: bool) -> None:
+    """Raise UsageError for games, or other options that are about games, beside `--archive`."""
+    wrong = "a GAME" if games or typed("game") else next((f"--{name}" for name, given in others.items() if given), None)
+    if wrong is not None:
+        raise UsageError(f"--archive and {wrong}", "one of them")
+
+
+def is_address(folder: str) -> bool:
+    """Tell whether a folder is an address such as s3a://games/archive."""
+    return ":/" in folder[2:]  # C:/ is a drive
 
 
 def record_options(function: F) -> F:

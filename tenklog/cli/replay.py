@@ -10,10 +10,14 @@ import click
 from tenklog.cli.common import (
     archived,
     archived_option,
+    cluster,
     command,
     emit,
+    engine_options,
     game_option,
+    is_address,
     load,
+    not_with_archive,
     output_options,
     progress_bar,
     remark,
@@ -27,7 +31,7 @@ from tenklog.rules import plain
 if TYPE_CHECKING:
     from tenklog.compare import Comparison, GameReplays
     from tenklog.replayer import Divergence, Replayed, Settle
-    from tenklog.replays import Asked, Done
+    from tenklog.replays import ArchiveReplay, Asked, Done
     from tenklog.rules import Ruleset
     from tenklog.store import Log
 
@@ -55,6 +59,7 @@ COLUMNS = (
 @click.option("--write", metavar="FILE|DIR", help="Write the replayed logs: a .jsonl file, or a folder for several.")
 @click.option("--dry-run", is_flag=True, help="With --write: write nothing, name the files.")
 @archived_option
+@engine_options
 @output_options
 def replay(
     games: tuple[str, ...],
@@ -68,12 +73,14 @@ def replay(
     write: str | None,
     dry_run: bool,
     folder: str | None,
+    engine: str,
+    master: str | None,
     form: Format,
 ) -> None:
     """Play the dice of games under other rules, and say where the two part.
 
     Several rulesets stand side by side; several games are summed up. Of an archive, what becomes of each game is kept
-    there as the table `replays`, for `query`.
+    there as the table `replays`, for `query`. On a cluster (--engine spark) it is only summed up.
     """
     from tenklog.compare import compare
     from tenklog.replayer import replay as play_again
@@ -86,12 +93,20 @@ def replay(
     asked: list[tuple[str, Ruleset | None]] = [
         (name, None if name == "recorded" else ruleset(name, sets)) for name in names or ("recorded",)
     ]
+    where = cluster(engine, master)
     if folder is not None:
         from tenklog.replays import Asked
 
-        place = archived(folder, games, write=write is not None, **{"settle sample": settle == "sample"})
-        _archive(place, [Asked(name, rules, sets, settle, keep_rule_changes) for name, rules in asked], form)
+        others = {"write": write is not None, "settle sample": settle == "sample"}
+        wanted = [Asked(name, rules, sets, settle, keep_rule_changes) for name, rules in asked]
+        if where is None:
+            _archive(archived(folder, games, **others), wanted, form)
+        else:
+            not_with_archive(games, **others)
+            _on_spark(where, folder if is_address(folder) else archived(folder, games), wanted, form)
         return
+    if where is not None:
+        raise UsageError("--engine spark without --archive", "--archive [DIR] with it")
     found: list[tuple[Log, list[Replayed]]] = []
     steps = len(games or (game,)) * len(asked) * samples if settle == "sample" else 0
     with progress_bar(steps, "Playing on") as progress:
@@ -196,15 +211,30 @@ def _archive(folder: Path, asked: "list[Asked]", form: Format) -> None:
     """Replay an archive, and print what that shows together."""
     from tenklog import replays
     from tenklog.archive import read_manifest
-    from tenklog.projections import row
 
     with progress_bar(read_manifest(folder).games * len(asked), "Replaying", "games") as progress:
         done = replays.replay_archive(folder, asked, processes=os.cpu_count() or 1, progress=progress)
-    document = replays.ArchiveReplay(asked[0].settle, replays.totals(folder, asked), done)
+    remark(_done(done))
+    _totals(replays.ArchiveReplay(asked[0].settle, replays.totals(folder, asked), done), form)
+
+
+def _on_spark(master: str, folder: Path | str, asked: "list[Asked]", form: Format) -> None:
+    """Replay an archive on a cluster, and print what that shows together."""
+    from tenklog import executors, replays, spark
+
+    with spark.session(master, package=True) as session:
+        totals = executors.totals(session, folder, asked)
+    done = replays.Done(0, 0, sum(one.games for one in totals), 0, 0)
+    _totals(replays.ArchiveReplay(asked[0].settle, totals, done), form)
+
+
+def _totals(document: "ArchiveReplay", form: Format) -> None:
+    from tenklog import replays
+    from tenklog.projections import row
+
     columns = (*replays.Total.__struct_fields__[:1], *replays.Total.__struct_fields__[2:])
     rows = [row(one) for one in document.totals]
     units = {"changed": "share", "rounds": "mean", "turns": "mean"}
-    remark(_done(done))
     emit(Output(document, columns, rows, units=units, heads="stacked"), form)
     if any(one.stopped for one in document.totals):
         click.get_current_context().exit(1)

@@ -8,7 +8,19 @@ from typing import Any
 import click
 
 from tenklog import events
-from tenklog.cli.common import F, archive_option, command, emit, find, home, new_file, output_options, remark
+from tenklog.cli.common import (
+    F,
+    archive_option,
+    cluster,
+    command,
+    emit,
+    engine_options,
+    find,
+    home,
+    new_file,
+    output_options,
+    remark,
+)
 from tenklog.errors import AccessError, TenklogError, UsageError
 from tenklog.render import Format, Output, cell, grid, listing
 from tenklog.stats import DICE_SETS, ORIGINS, PLAYED, Answer, Filters, Report, moment
@@ -78,13 +90,7 @@ def logs_option(function: F) -> F:
 @logs_option
 @click.option("--chart", is_flag=True, help="Draw a picture, of reports that have one (needs tenklog[chart]).")
 @click.option("--explain", is_flag=True, help="Say what the columns of the report mean.")
-@click.option(
-    "--engine",
-    type=click.Choice(("duckdb", "spark")),
-    default="duckdb",
-    help="What works it out: duckdb, or spark on a cluster (needs tenklog[spark] and Java).",
-)
-@click.option("--master", metavar="URL", help="The cluster for --engine spark (default local[*], this machine).")
+@engine_options
 @archive_option(addresses=True)
 @output_options
 def stats(
@@ -121,13 +127,11 @@ def stats(
         raise UsageError(f"{asked.name} has no picture", f"one of {', '.join(charted)}")
     people = read_people(place.people)
     added = _logs(logs)
-    if engine == "spark":
+    if where := cluster(engine, master):
         _check_spark(asked, added)
-        answer, count, games = _on_spark(master or "local[*]", folder, asked, filters, people)
+        answer, count, games = _on_spark(where, folder, asked, filters, people)
         _show(answer, asked, count, games, chart, form)
         return
-    if master is not None:
-        raise UsageError(f"--master {master} is a cluster", "--engine spark with it")
     if isinstance(folder, str):
         raise AccessError(f"there is no folder {folder}", "the folder of an archive, or --engine spark")
     if asked.own:
