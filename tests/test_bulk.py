@@ -383,9 +383,10 @@ def test_a_guess_stops_a_game_of_an_archive_too(several: Path, capfd: pytest.Cap
 
 def test_an_empty_archive_has_nothing_to_replay(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "archive").mkdir()
-    out, err = command(capfd, "replay", "--archive", tmp_path / "archive", "--rules", "zilch", "--csv")
-    assert out.splitlines()[1].startswith("zilch,0,")
-    assert "0 parts replayed" in err
+    for where in (["--archive", str(tmp_path / "archive")], ["--archive"]):  # the home has none at all
+        out, err = command(capfd, "--home", tmp_path / "home", "replay", "--rules", "zilch", "--csv", *where)
+        assert out.splitlines()[1].startswith("zilch,0,")
+        assert err == "tenklog: the archive is empty; `tenklog archive` puts finished games into it\n"
     _, err = command(capfd, "sweep", "--archive", tmp_path / "archive", "--set", "target=1..2", code=2)
     assert "the archive is empty" in err
 

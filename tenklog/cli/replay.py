@@ -212,9 +212,12 @@ def _archive(folder: Path, asked: "list[Asked]", form: Format) -> None:
     from tenklog import replays
     from tenklog.archive import read_manifest
 
-    with progress_bar(read_manifest(folder).games * len(asked), "Replaying", "games") as progress:
-        done = replays.replay_archive(folder, asked, processes=os.cpu_count() or 1, progress=progress)
-    remark(_done(done))
+    count = read_manifest(folder).games
+    done = replays.Done(0, 0, 0, 0, 0)
+    if count:  # a home without an archive has no folder either
+        with progress_bar(count * len(asked), "Replaying", "games") as progress:
+            done = replays.replay_archive(folder, asked, processes=os.cpu_count() or 1, progress=progress)
+    remark(_done(done) if count else "the archive is empty; `tenklog archive` puts finished games into it")
     _totals(replays.ArchiveReplay(asked[0].settle, replays.totals(folder, asked), done), form)
 
 
