@@ -129,18 +129,18 @@ def decode_manifest(data: bytes, where: str) -> Manifest:
                 what = f"is of format {newer}, written by a newer tenklog"
                 raise DataError(what, f"this one reads up to {EMPTY.format}", where) from None
         raise DataError(f"is no manifest: {error}", REBUILD, where) from None
-    for part in manifest.parts:
-        expected = {table: f"{table}-{file.sha256[:32]}.parquet" for table, file in part.files.items()}
-        if part.files.keys() != TABLES.keys() or not all(
-            NAME.fullmatch(file.name) and file.name == expected[table] for table, file in part.files.items()
-        ):
-            raise DataError("lists a file that is none of an archive", REBUILD, where)
-    if any(
-        one.file.name != f"replays-{one.file.sha256[:32]}.parquet" or not NAME.fullmatch(one.file.name)
-        for one in manifest.replays
+    listed = [one for part in manifest.parts for one in part.files.items()]
+    listed += [("replays", one.file) for one in manifest.replays]
+    if any(part.files.keys() != TABLES.keys() for part in manifest.parts) or not all(
+        NAME.fullmatch(file.name) and file.name == name_of(table, file.sha256) for table, file in listed
     ):
         raise DataError("lists a file that is none of an archive", REBUILD, where)
     return manifest
+
+
+def name_of(table: str, sha256: str) -> str:
+    """Return the name that a file of a table has by its content."""
+    return f"{table}-{sha256[:32]}.parquet"
 
 
 # -- whether the files are what the manifest says ---------------------------------------------------------------------

@@ -239,7 +239,7 @@ class Writer:
     def _named(self, file: File) -> File:
         """Give a staged file the name that its content has."""
         table = next(table for table in ASKED if file.name.endswith(f"-{table}.parquet"))
-        name = f"{table}-{file.sha256[:32]}.parquet"
+        name = archive.name_of(table, file.sha256)
         with files.telling(self.folder / name):
             os.replace(self.folder / file.name, self.folder / name)
         self._states[name] = archive.fingerprint(self.folder / name)

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 GENERATOR = f"tenklog {__version__}"
 MARK = b'<meta name="generator" content="tenklog '  # by which a page of ours is known again
 NOTHING = "\u2013"
-MISSING = ("pages need vl-convert-python and jinja2", "pip install 'tenklog[page]'")
 
 # -- what a page shows ------------------------------------------------------------------------------------------------
 
@@ -364,7 +363,7 @@ def _environment() -> "Environment":
         import jinja2
         from markupsafe import Markup
     except ImportError:
-        raise UsageError(*MISSING) from None
+        raise UsageError(*pictures.MISSING) from None
 
     def gate(value: object) -> object:
         if value is None:

@@ -15,6 +15,7 @@ from tenklog.errors import UsageError
 from tenklog.render import visible
 
 COLOURS = 10
+MISSING = ("pages need vl-convert-python and jinja2", "pip install 'tenklog[page]'")
 DASHES = ((1, 0), (7, 3), (2, 3), (9, 3, 2, 3), (14, 4), (4, 2, 1, 2))
 WIDE, MIDDLE, NARROW = 920, 560, 350
 LABEL = 17  # pixels between the names of two lines
@@ -265,7 +266,7 @@ def _svg(spec: dict[str, Any], about: str) -> str:
     try:
         import vl_convert
     except ImportError:
-        raise UsageError("pages need vl-convert-python and jinja2", "pip install 'tenklog[page]'") from None
+        raise UsageError(*MISSING) from None
     from html import escape
 
     made = vl_convert.vegalite_to_svg(spec)

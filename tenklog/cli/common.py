@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tenklog.rules import Ruleset
     from tenklog.store import Home, Log
 
+EMPTY_ARCHIVE = "the archive is empty; `tenklog archive` puts finished games into it"
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -203,21 +204,21 @@ def archived_option(function: F) -> F:
     )(function)
 
 
-def archived(folder: str, games: tuple[str, ...], **others: bool) -> "Path":
-    """Return the folder of `--archive`; raise UsageError beside games and other options that are about games."""
+def archived(folder: str, games: tuple[str, ...], addresses: bool = False, **others: bool) -> "Path | str":
+    """Return the folder of `--archive`; raise UsageError beside games and other options that are about games.
+
+    With `addresses`, one such as s3a://games/archive is taken as the text that it is.
+    """
     from pathlib import Path
 
-    not_with_archive(games, **others)
-    if folder and not Path(folder).is_dir():
-        raise AccessError(f"there is no folder {folder}", "the folder of an archive")
-    return Path(folder) if folder else home().archive
-
-
-def not_with_archive(games: tuple[str, ...], **others: bool) -> None:
-    """Raise UsageError for games, or other options that are about games, beside `--archive`."""
     wrong = "a GAME" if games or typed("game") else next((f"--{name}" for name, given in others.items() if given), None)
     if wrong is not None:
         raise UsageError(f"--archive and {wrong}", "one of them")
+    if addresses and is_address(folder):
+        return folder
+    if folder and not Path(folder).is_dir():
+        raise AccessError(f"there is no folder {folder}", "the folder of an archive")
+    return Path(folder) if folder else home().archive
 
 
 def is_address(folder: str) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tenklog.cli.common import (
+    EMPTY_ARCHIVE,
     archived,
     archived_option,
     cluster,
@@ -15,9 +16,7 @@ from tenklog.cli.common import (
     emit,
     engine_options,
     game_option,
-    is_address,
     load,
-    not_with_archive,
     output_options,
     progress_bar,
     remark,
@@ -99,11 +98,11 @@ def replay(
 
         others = {"write": write is not None, "settle sample": settle == "sample"}
         wanted = [Asked(name, rules, sets, settle, keep_rule_changes) for name, rules in asked]
-        if where is None:
-            _archive(archived(folder, games, **others), wanted, form)
+        place = archived(folder, games, addresses=where is not None, **others)
+        if where is not None:
+            _on_spark(where, place, wanted, form)
         else:
-            not_with_archive(games, **others)
-            _on_spark(where, folder if is_address(folder) else archived(folder, games), wanted, form)
+            _archive(Path(place), wanted, form)
         return
     if where is not None:
         raise UsageError("--engine spark without --archive", "--archive [DIR] with it")
@@ -184,7 +183,7 @@ def sweep(
         from tenklog import replays
         from tenklog.archive import read_manifest
 
-        place = archived(folder, games)
+        place = Path(archived(folder, games))
         with progress_bar(read_manifest(place).games * count, "Replaying", "games") as progress:
             found, done = replays.sweep_archive(
                 place, rules, fixed, ranges, settle, processes=os.cpu_count() or 1, progress=progress
@@ -217,7 +216,7 @@ def _archive(folder: Path, asked: "list[Asked]", form: Format) -> None:
     if count:  # a home without an archive has no folder either
         with progress_bar(count * len(asked), "Replaying", "games") as progress:
             done = replays.replay_archive(folder, asked, processes=os.cpu_count() or 1, progress=progress)
-    remark(_done(done) if count else "the archive is empty; `tenklog archive` puts finished games into it")
+    remark(_done(done) if count else EMPTY_ARCHIVE)
     _totals(replays.ArchiveReplay(asked[0].settle, replays.totals(folder, asked), done), form)
 
 

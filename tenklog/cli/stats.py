@@ -9,6 +9,7 @@ import click
 
 from tenklog import events
 from tenklog.cli.common import (
+    EMPTY_ARCHIVE,
     F,
     archive_option,
     cluster,
@@ -230,7 +231,7 @@ def _logs(games: tuple[str, ...]) -> list[Path]:
 
 def _why_empty(games: int) -> str:
     if not games:
-        return "the archive is empty; `tenklog archive` puts finished games into it"
+        return EMPTY_ARCHIVE
     return f"no row for this in {games} archived games; see --origin, --since and the other filters"
 
 
