@@ -172,6 +172,10 @@ class Broken(Exception):
     """A reader did what none may do."""
 
 
+class Slow(Broken):
+    """A reader took too long, and did nothing else that none may do."""
+
+
 def prepare(folder: Path, reader: Reader) -> None:
     """Make a folder the place in which a reader is tried: the current folder, with a home of one game in it."""
     os.chdir(folder)
@@ -215,9 +219,10 @@ def judge(reader: Reader, data: bytes) -> None:
     what = f"{reader.name}: tenklog {words!r} with {content[:200]!r}: "
     told = err.splitlines()
     errors = [line for line in told if line.startswith("tenklog: error: ")]
+    slow = f"it took {took:.1f} s"
     wrong = {
         f"exit code {code}": code not in CODES,
-        f"it took {took:.1f} s": took > SECONDS * (os.cpu_count() or 1 if reader.ends else 1),
+        slow: took > SECONDS * (os.cpu_count() or 1 if reader.ends else 1),
         "a mistake in tenklog": "a mistake in tenklog" in err,
         "more than one line of error": len(errors) > 1 and not reader.many,
         "an error without its line": code != 0 and not errors and not out,
@@ -230,7 +235,8 @@ def judge(reader: Reader, data: bytes) -> None:
     }
     found = [name for name, here in wrong.items() if here]
     if found:
-        raise Broken(f"{what}{', '.join(found)}\nstdout: {out[:500]!r}\nstderr: {err[:2000]}")
+        kind = Slow if found == [slow] else Broken
+        raise kind(f"{what}{', '.join(found)}\nstdout: {out[:500]!r}\nstderr: {err[:2000]}")
 
 
 def command(reader: Reader, chosen: int, content: bytes) -> list[str]:
