@@ -53,20 +53,23 @@ def commands(folder: Path, log: Path) -> float:
     # The lock file with the log: one of another size than its mark says is written and synced once more.
     before = {path: path.read_bytes() for path in (log, log.with_name(f".{log.name}.lock"))}
     # As for an installed package, modules are compiled once, by the first round.
-    settings = os.environ | {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(folder / "compiled")}
+    compiled = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(folder / "compiled")}
+    settings = os.environ | compiled | {"TENKLOG_HOME": str(folder)}
+    installed = str(Path(sys.executable).with_name("tenklog"))
+    subprocess.run([installed, "use", GAME], env=settings, check=True, capture_output=True)
 
     def run(*words: str) -> float:
         for path, data in before.items():
             path.write_bytes(data)
         began = perf_counter()
-        subprocess.run([sys.executable, *words], env=settings, check=True, capture_output=True)
+        subprocess.run(words, env=settings, check=True, capture_output=True)
         return perf_counter() - began
 
     def bank() -> float:
-        return run("-m", "tenklog", "--home", str(folder), "bank", "-g", GAME)
+        return run(installed, "bank")
 
     def imports() -> float:
-        return run("-c", "import click, msgspec")
+        return run(sys.executable, "-c", "import click, msgspec")
 
     paired(bank, imports, 2)
     ours, floor = paired(bank, imports, 31)
