@@ -4,7 +4,7 @@ Names and notes come from people and from strangers' logs: in a terminal no char
 turn the writing round, in Markdown none may end a cell, and in CSV no cell may be run as a formula by a spreadsheet.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -40,10 +40,10 @@ class Output(Struct):
 def render(output: Output, form: Format, raw: bool = False) -> str:
     """Return the text of an output, ended by a newline unless it is empty; `raw` leaves CSV cells as they are."""
     if form == "json":
-        return json.format(encode(output.document), indent=2).decode() + "\n"
+        return _visible_json(json.format(encode(output.document), indent=2)) + "\n"
     if form == "jsonl":
         rows: Sequence[object] = output.rows or ([] if output.columns else [output.document])
-        return "".join(encode(row).decode() + "\n" for row in rows)
+        return "".join(_visible_json(encode(row)) + "\n" for row in rows)
     if form == "csv":
         return _csv(output, raw)
     if form == "table" and output.text is not None:
@@ -55,11 +55,26 @@ def visible(text: str) -> str:
     """Return a text in which every character that a terminal would obey, or that turns writing round, is escaped."""
     if text.isascii() and text.isprintable():
         return text
-    joiners = "\u200c\u200d"
-    return "".join(
-        one if one.isprintable() or one in joiners or one == "\u00a0" else one.encode("unicode_escape").decode()
-        for one in text
-    )
+    return "".join(one if _is_plain(one) else one.encode("unicode_escape").decode() for one in text)
+
+
+def _is_plain(sign: str) -> bool:
+    return sign.isprintable() or sign in "\u200c\u200d\u00a0"  # joiners, and the space that does not break
+
+
+def escaped_json(text: str, plain: Callable[[str], bool]) -> str:
+    """Return JSON that reads as the same, with all but plain characters escaped; those stand in its strings alone."""
+    return "".join(one if one == "\n" or plain(one) else _escape(one) for one in text)
+
+
+def _escape(sign: str) -> str:
+    data = sign.encode("utf-16-be")
+    return "".join(f"\\u{data[place : place + 2].hex()}" for place in range(0, len(data), 2))
+
+
+def _visible_json(data: bytes) -> str:
+    text = data.decode()
+    return text if text.replace("\n", "").isprintable() else escaped_json(text, _is_plain)
 
 
 def one_line(text: str) -> str:

@@ -231,7 +231,7 @@ def judge(reader: Reader, data: bytes) -> None:
         "what is no remark": not all(line.startswith("tenklog: ") for line in told),
         "a long line": max(map(len, told), default=0) > MOST_LINE,
         "a control character": any(visible(line) != line for line in told)
-        or any((sign < " " and sign != "\n") or sign == "\x7f" for sign in out if words[0] != "extract"),
+        or (words[0] != "extract" and any(visible(line) != line for line in out.split("\n"))),
     }
     found = [name for name, here in wrong.items() if here]
     if found:

@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shlex
+import sys
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,6 +19,7 @@ from tenklog import cli, events, notation, reading, store
 from tenklog.home import Home
 from tenklog.importing import plan, write
 from tenklog.notation import Found
+from tenklog.render import Output, render, visible
 from tenklog.schemas import files
 
 ROOT = Path(__file__).parent.parent
@@ -373,3 +375,28 @@ def test_an_export_is_utf_8_wherever_it_goes(desk: Desk, monkeypatch: pytest.Mon
     assert cli.run(["export", str(ROOT / "sample_logs" / "awkward.jsonl")]) == 0
     written = out.buffer.getvalue()
     assert written.decode() == notation.write(store.read(ROOT / "sample_logs" / "awkward.jsonl").events)
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_json_is_json_wherever_it_goes(desk: Desk, monkeypatch: pytest.MonkeyPatch, form: str, encoding: str) -> None:
+    desk("new José 👩‍👧 Ægir -g evening --rules zilch")
+    out = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr("sys.stdout", out)
+    assert cli.run(["show", "--format", form]) == 0
+    lines = out.buffer.getvalue().decode(encoding).splitlines()
+    rows = json.loads("".join(lines))["standings"] if form == "json" else list(map(json.loads, lines))
+    assert [row["player"] for row in rows] == ["José", "👩‍👧", "Ægir"]
+
+
+def test_json_holds_no_character_that_a_terminal_obeys() -> None:
+    obeyed = [
+        sign
+        for sign in map(chr, range(sys.maxunicode + 1))
+        if visible(sign) != sign and not "\ud800" <= sign <= "\udfff"
+    ]
+    texts = ["".join(obeyed[place : place + 999]) for place in range(0, len(obeyed), 999)]
+    for form in ("json", "jsonl"):
+        text = render(Output(dict(enumerate(texts))), form)
+        assert all(line == visible(line) for line in text.split("\n"))
+        assert list(json.loads(text).values()) == texts

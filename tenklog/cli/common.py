@@ -10,7 +10,7 @@ import click
 
 from tenklog.cli.complete import attach
 from tenklog.errors import AccessError, Conflict, PipeClosed, UsageError
-from tenklog.render import FORMATS, Format, Output, one_line, render, visible
+from tenklog.render import FORMATS, Format, Output, escaped_json, one_line, render, visible
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -358,7 +358,9 @@ def emit(output: Output | bytes, form: Format = "table") -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except UnicodeEncodeError:
-        sys.stdout.write(text.encode("ascii", "backslashreplace").decode())
+        as_json = form in ("json", "jsonl")
+        plain = escaped_json(text, str.isascii) if as_json else text.encode("ascii", "backslashreplace").decode()
+        sys.stdout.write(plain)
         sys.stdout.flush()
     except BrokenPipeError:
         raise PipeClosed("standard output was closed") from None
