@@ -47,10 +47,13 @@ class TurnTotals:
             streak_counts="busts", negative_totals=True, challenge_split=0, challenge_penalties=(0, 0), steal="off",
         )  # fmt: skip
         self._encoded = json.encode(free)
+        self._step = step(rules)
         self._found: dict[bool, frozenset[int] | None] = {}
 
     def __contains__(self, points: int) -> bool:
         """Tell whether dice can make a number of points (from 1); where too much would have to be tried, they can."""
+        if points % self._step:
+            return False
         for few in (True, False):
             if few not in self._found:
                 self._found[few] = _totals(self._encoded, few)
@@ -60,6 +63,13 @@ class TurnTotals:
             if points > MOST_POINTS and max(found, default=0) == MOST_POINTS and points % gcd(*found) == 0:
                 return True
         return False
+
+
+def step(rules: Ruleset) -> int:
+    """Return what all points that dice can make are a multiple of; it is not 0, since something scores."""
+    values = [one.points for one in rules.scoring.values()]
+    factors = [value if isinstance(value, int) else int(value[:-1]) for value in values]
+    return gcd(*factors, rules.blank_throw, rules.last_die_bonus, rules.last_die_step)
 
 
 @lru_cache(maxsize=512)

@@ -9,19 +9,20 @@ from random import Random
 
 import paper
 import pytest
+from random_games import random_play, random_ruleset
 from test_cli import ROOT, Shell, shell  # noqa: F401  (a fixture)
 
 from tenklog import cells, cli, events
 from tenklog.cells import cell
 from tenklog.errors import DataError, TenklogError, UsageError
 from tenklog.findings import Finding
-from tenklog.game import fold
+from tenklog.game import fold, retold
 from tenklog.miswritten import neighbours, relation
 from tenklog.projections import sheet
 from tenklog.rules import Ruleset, card_files, change, preset, read_card
 from tenklog.sheets import Numbers, lay_out
 from tenklog.tally import Reading, read
-from tenklog.totals import TurnTotals, losses
+from tenklog.totals import TurnTotals, losses, step
 
 LONG = bool(os.environ.get("TENKLOG_LONG"))
 PRESETS = [read_card(path).rules for path in card_files()]
@@ -346,13 +347,28 @@ def test_turn_totals_follow_the_rules_asked() -> None:
 
 def test_totals_under_rules_with_too_many_ways_are_the_same_in_every_run() -> None:
     script = (
-        "from tenklog.rules import change, preset\n"
+        "from tenklog.rules import Combination, change, preset\n"
         "from tenklog.totals import TurnTotals\n"
-        "many = [change(preset('diecimila'), {'last_die_rolls': count}) for count in (800, 1100)]\n"
+        "rare = {'rare': Combination('246', 30)}\n"  # or 10 is refused at once, as no multiple of 50
+        "many = [change(preset('diecimila'), rare | {'last_die_rolls': count}) for count in (800, 1100)]\n"
         "print([10 in TurnTotals(rules) for rules in many])"
     )
     runs = [subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True) for _ in "123"]
     assert len({run.stdout for run in runs}) == 1
+
+
+def test_all_that_dice_make_is_a_multiple_of_the_step_of_the_rules() -> None:
+    assert step(preset("zilch")) == 50
+    assert step(change(preset("farkle-classic"), {"five": 0})) == 100
+    steps = 0
+    for seed in range(300):
+        rng = Random(f"step {seed}")
+        _, game = random_play(rng, random_ruleset(rng))
+        for _, before, after in retold(game)[1]:
+            if before.turn and after.turn and after.ended is before.ended and not after.turn.stolen:
+                assert (after.turn.points - before.turn.points) % step(before.rules) == 0
+                steps += after.turn.points > before.turn.points
+    assert steps > 2000
 
 
 def test_losses_are_what_the_fold_takes() -> None:
