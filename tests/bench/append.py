@@ -16,6 +16,8 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
+from figures import say
+
 from tenklog import events, rules, store
 from tenklog.decider import Keep, Note, Roll, draft
 from tenklog.game import fold
@@ -48,7 +50,7 @@ def paired(one: Callable[[], float], other: Callable[[], float], rounds: int) ->
     return median(pair[0] for pair in pairs), median(pair[1] for pair in pairs)
 
 
-def commands(folder: Path, log: Path) -> float:
+def commands(folder: Path, log: Path) -> bool:
     """Compare the whole command with the imports that it can't do without."""
     # The lock file with the log: one of another size than its mark says is written and synced once more.
     before = {path: path.read_bytes() for path in (log, log.with_name(f".{log.name}.lock"))}
@@ -73,12 +75,10 @@ def commands(folder: Path, log: Path) -> float:
 
     paired(bank, imports, 2)
     ours, floor = paired(bank, imports, 31)
-    print(f"tenklog bank: {ours * 1e3:.1f} ms, import click and msgspec: {floor * 1e3:.1f} ms: ", end="")
-    print(f"{ours / floor:.2f} times (limit {COMMAND})")
-    return ours / floor
+    return say("tenklog bank, of the bare imports", ours / floor, COMMAND, f"{ours * 1e3:.1f} ms, {floor * 1e3:.1f} ms")
 
 
-def appends(folder: Path, log: Path) -> float:
+def appends(folder: Path, log: Path) -> bool:
     """Compare the append alone with the least that makes the same bytes durable."""
     found = scan(log.read_bytes())
     event = events.Note(301, time="2026-11-29T20:15:00.000Z", text="What a roll!")
@@ -105,9 +105,7 @@ def appends(folder: Path, log: Path) -> float:
     (folder / "other").write_bytes(log.read_bytes()[:size])
     paired(append, least, 50)
     ours, floor = paired(append, least, 2001)
-    print(f"append: {ours * 1e6:.0f} us, write and sync: {floor * 1e6:.0f} us: ", end="")
-    print(f"{ours / floor:.2f} times (limit {APPEND})")
-    return ours / floor
+    return say("append, of write and sync", ours / floor, APPEND, f"{ours * 1e6:.0f} us, {floor * 1e6:.0f} us")
 
 
 def main() -> int:
@@ -115,7 +113,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         log = write_game(folder)
-        return int(any((commands(folder, log) > COMMAND, appends(folder, log) > APPEND)))
+        return 1 - min(commands(folder, log), appends(folder, log))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from statistics import median
 from time import perf_counter, sleep
 
 import duckdb
+from figures import say
 from games import write_games
 
 from tenklog import archive, query, stats
@@ -50,13 +51,6 @@ if __name__ == "__main__":
     found = archiving.archive_logs(folder, paths, processes=os.cpu_count() or 1)
     assert all(one.result == "archived" for one in found)
 """
-
-
-def say(what: str, ratio: float, limit: float, detail: str) -> bool:
-    """Print a figure; tell whether it is within its limit."""
-    good = ratio <= limit
-    print(f"{what:<34}{ratio:>8.2f}  (limit {limit}){'' if good else '  TOO MUCH'}   {detail}", flush=True)
-    return good
 
 
 def timed(work: Callable[[], object], times: int = 1) -> float:

@@ -17,7 +17,8 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
 
-from archive import memory_of, say
+from archive import memory_of
+from figures import say
 from msgspec import json
 from msgspec.structs import replace
 

@@ -20,6 +20,7 @@ from time import perf_counter
 from typing import Any
 
 import msgspec
+from figures import say
 from msgspec.structs import replace
 
 from tenklog import events, rules, store
@@ -114,14 +115,12 @@ def main(count: int) -> int:
         rounds = [compare(paths) for _ in range(5)]
         ratio = median(ours / bare for _, ours, bare in rounds)
         events_read, ours, bare = min(rounds, key=lambda one: one[1])
-        print(
-            f"{events_read} events of {count} games: {ours / events_read * 1e6:.2f} us an event, bare decoding ", end=""
-        )
-        print(f"{bare / events_read * 1e6:.2f} us: {ratio:.2f} times (limit {TIMES})")
+        detail = f"{ours / events_read * 1e6:.2f} us and {bare / events_read * 1e6:.2f} us an event"
+        good = say("reading logs, of bare msgspec decoding", ratio, TIMES, detail)
         few, all_ = peak(folder, count // 10), peak(folder, count)
-        print(f"peak memory {few >> 10} MiB for {count // 10} games, {all_ >> 10} MiB for {count}: ", end="")
-        print(f"{all_ / few:.2f} times (limit {MEMORY})")
-    return int(ratio > TIMES or all_ / few > MEMORY)
+        detail = f"{all_ >> 10} MiB for {count} games, {few >> 10} MiB for {count // 10}"
+        good &= say("memory of reading at ten times the games", all_ / few, MEMORY, detail)
+    return 1 - good
 
 
 if __name__ == "__main__":
