@@ -9,14 +9,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import json
 from msgspec.structs import astuple
 
 from tenklog import reading, spark
 from tenklog.archive import log_bytes
 from tenklog.outcomes import COLUMNS, plainly, schema
-from tenklog.replays import SUMS, Asked, Total, summed
+from tenklog.replays import RULESETS_PLAYED, SUMS, Asked, Total, planned, summed, swept
 from tenklog.rules import Ruleset
 from tenklog.stats import ORIGINS, Filters
+from tenklog.sweep import Axis, Sweep
 from tenklog.tables import TABLES
 from tenklog.walk import Settle
 
@@ -49,14 +51,37 @@ def totals(session: "SparkSession", folder: Path | str, asked: Sequence[Asked]) 
     """Replay all archived games under each of some rulesets, and sum up what becomes of them; no row is kept."""
 
     def asking(con: "Connection") -> list[Total]:
-        found = []
-        for one in asked:
-            games, events = con.spark.table("games"), con.spark.table("events")
-            con.give("main.replayed", replayed(games, events, one.rules, one.settle, one.keep_rule_changes, one.typed))
-            found.append(summed(one, con.execute(f"SELECT {SUMS} FROM replayed").fetchall()[0]))
-        return found
+        return _totals(con, asked)
 
     return spark.over(session, folder, Filters(origins=ORIGINS), None, asking, ["events"])
+
+
+def sweep(
+    session: "SparkSession",
+    folder: Path | str,
+    rules: Ruleset | None,
+    fixed: Sequence[str],
+    axes: Sequence[Axis],
+    settle: Settle = "bank",
+) -> Sweep:
+    """Replay all archived games with each value of one or two settings, as `replays.sweep_archive` does."""
+
+    def asking(con: "Connection") -> Sweep:
+        played = [] if rules else con.execute(RULESETS_PLAYED.format("games")).fetchall()
+        own = [rules] if rules else [json.decode(text, type=Ruleset) for (text,) in played]
+        steps, left_out = planned(own, rules, fixed, axes, settle)
+        return swept(rules, settle, axes, steps, left_out, _totals(con, [one for _, one in steps]))
+
+    return spark.over(session, folder, Filters(origins=ORIGINS), None, asking, ["events"])
+
+
+def _totals(con: "Connection", asked: Sequence[Asked]) -> list[Total]:
+    found = []
+    for one in asked:
+        games, events = con.spark.table("games"), con.spark.table("events")
+        con.give("main.replayed", replayed(games, events, one.rules, one.settle, one.keep_rule_changes, one.typed))
+        found.append(summed(one, con.execute(f"SELECT {SUMS} FROM replayed").fetchall()[0]))
+    return found
 
 
 def replays(

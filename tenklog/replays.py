@@ -337,10 +337,28 @@ def sweep_archive(
     **options: Any,
 ) -> tuple[Sweep, Done]:
     """Replay an archive with each value of one or two settings, as `sweep` does logs (options as for the archive)."""
-    own = archive.consult(folder, ("games",), _rulesets(folder)) if rules is None else [rules]
+    own = [rules] if rules is not None else archive.consult(folder, ("games",), _rulesets(folder))
+    steps, left_out = planned(own, rules, fixed, axes, settle)
+    asked = [one for _, one in steps]
+    done = replay_archive(folder, asked, **options)
+    return swept(rules, settle, axes, steps, left_out, totals(folder, asked)), done
+
+
+# Each value of a sweep (or pair of values) by its setting, with what games are replayed under.
+Steps = list[tuple[dict[str, str], Asked]]
+
+
+def planned(
+    own: Sequence[Ruleset], rules: Ruleset | None, fixed: Sequence[str], axes: Sequence[Axis], settle: Settle
+) -> tuple[Steps, list[str]]:
+    """Return the steps of a sweep and which values contradict the rules; `own` are all rulesets that get a value.
+
+    Raise UsageError when no value can be played.
+    """
     if not own:
         raise UsageError("the archive is empty", "games in it, with `tenklog archive`")
-    asked: dict[str, tuple[dict[str, str], Asked]] = {}
+    name = "recorded" if rules is None else rules.name
+    steps: dict[str, tuple[dict[str, str], Asked]] = {}
     left_out = []
     for named, texts in values(fixed, axes):
         try:
@@ -350,18 +368,30 @@ def sweep_archive(
                 raise
             left_out.append(f"{' '.join(texts[len(fixed) :])}: {error.what}")
             continue
-        name = "recorded" if rules is None else rules.name
         one = Asked(name, None if rules is None else changed[0], tuple(texts), settle)
-        asked[one.key] = ({key: shown(value) for key, value in named.items()}, one)
-    if not asked:
+        steps[one.key] = ({key: shown(value) for key, value in named.items()}, one)
+    if not steps:
         raise UsageError(f"no value can be played: {left_out[0]}", "another range")
-    done = replay_archive(folder, [one for _, one in asked.values()], **options)
-    found = totals(folder, [one for _, one in asked.values()])
+    return list(steps.values()), left_out
+
+
+def swept(
+    rules: Ruleset | None,
+    settle: Settle,
+    axes: Sequence[Axis],
+    steps: Steps,
+    left_out: list[str],
+    found: Sequence[Total],
+) -> Sweep:
+    """Return a sweep from the totals of its steps."""
     rows = [
         SweepRow(named, *(getattr(total, key) for key in SweepRow.__struct_fields__[1:]))
-        for (named, _), total in zip(asked.values(), found, strict=True)
+        for (named, _), total in zip(steps, found, strict=True)
     ]
-    return Sweep("recorded" if rules is None else rules.name, settle, [axis.key for axis in axes], rows, left_out), done
+    return Sweep("recorded" if rules is None else rules.name, settle, [axis.key for axis in axes], rows, left_out)
+
+
+RULESETS_PLAYED = "SELECT any_value(ruleset) AS ruleset FROM {} GROUP BY rules_hash ORDER BY 1"
 
 
 def _rulesets(folder: Path) -> Callable[[Manifest], list[Ruleset]]:
@@ -371,8 +401,10 @@ def _rulesets(folder: Path) -> Callable[[Manifest], list[Ruleset]]:
         con = archive.connect()
         try:
             games = archive.source(folder, manifest, "games")
-            found = con.execute(f"SELECT any_value(ruleset) FROM ({games}) GROUP BY rules_hash ORDER BY 1").fetchall()
-            return [json.decode(text, type=Ruleset) for (text,) in found]
+            return [
+                json.decode(text, type=Ruleset)
+                for (text,) in con.execute(RULESETS_PLAYED.format(f"({games})")).fetchall()
+            ]
         finally:
             con.close()
 

@@ -393,6 +393,37 @@ def test_the_command_sums_up_what_replays_of_an_archive_make(
 
 
 @needs_spark
+@pytest.mark.parametrize("rules", [None, "farkle"])
+def test_the_command_sweeps_an_archive_as_it_does_its_games(
+    cluster: Any,
+    logs: list[Path],
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    rules: str | None,
+) -> None:
+    monkeypatch.setattr(spark, "session", lambda master, package: nullcontext(cluster))
+    line = [
+        "sweep",
+        "--set",
+        "target=5000,9000",
+        "--set",
+        "hot_dice=may-roll",
+        "--json",
+        *((rules and ["--rules", rules]) or []),
+    ]
+    said = []
+    for words in (["--archive", str(folder), "--engine", "spark"], map(str, logs)):
+        assert cli.run(["--home", str(tmp_path), *line, *words]) == 0
+        said.append(json.loads(capsys.readouterr().out))
+    for one in said:
+        for row in one["rows"]:
+            row |= {key: pytest.approx(row[key]) for key in ("changed", "rounds", "turns")}
+    assert said[0] == said[1]
+
+
+@needs_spark
 def test_games_that_filters_choose_are_replayed_by_their_own_rules(
     cluster: Any, logs: list[Path], folder: Path
 ) -> None:

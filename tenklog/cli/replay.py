@@ -38,6 +38,7 @@ COLUMNS = (
     "game", "rules", "status", "winners", "leaders", "total", "settle", "guesses", "same", "rescored", "settled",
     "never_happened",
 )  # fmt: skip
+_NO_ARCHIVE = ("--engine spark without --archive", "--archive [DIR] with it")
 
 
 @command("replay", example="tenklog replay --rules zilch --rules farkle")
@@ -105,7 +106,7 @@ def replay(
             _archive(Path(place), wanted, form)
         return
     if where is not None:
-        raise UsageError("--engine spark without --archive", "--archive [DIR] with it")
+        raise UsageError(*_NO_ARCHIVE)
     found: list[tuple[Log, list[Replayed]]] = []
     steps = len(games or (game,)) * len(asked) * samples if settle == "sample" else 0
     with progress_bar(steps, "Playing on") as progress:
@@ -157,6 +158,7 @@ def replay(
 @click.option("--settle", type=click.Choice(["bank", "void"]), default="bank", help="How a guess is settled.")
 @click.option("--chart", is_flag=True, help="Draw how often the winner changes (needs tenklog[chart]).")
 @archived_option
+@engine_options
 @output_options
 def sweep(
     games: tuple[str, ...],
@@ -166,6 +168,8 @@ def sweep(
     settle: "Settle",
     chart: bool,
     folder: str | None,
+    engine: str,
+    master: str | None,
     form: Format,
 ) -> None:
     """Replay games along one or two settings: how often another one wins, how long games are, what turns become."""
@@ -179,7 +183,16 @@ def sweep(
         raise UsageError(f"{len(ranges)} settings with a range", "one or two")
     rules = None if name in (None, "recorded") else ruleset(name or "")
     count = prod(len(axis.values) for axis in ranges)
-    if folder is not None:
+    where = cluster(engine, master)
+    if where is not None:
+        from tenklog import executors, spark
+
+        if folder is None:
+            raise UsageError(*_NO_ARCHIVE)
+        address = archived(folder, games, addresses=True)
+        with spark.session(where, package=True) as session:
+            found = executors.sweep(session, address, rules, fixed, ranges, settle)
+    elif folder is not None:
         from tenklog import replays
         from tenklog.archive import read_manifest
 
