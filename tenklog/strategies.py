@@ -89,7 +89,11 @@ def bank_any(position: Position, turn: Turn, rng: Random) -> bool:
 
 
 def _hold(points: int) -> Strategy:
-    return Strategy(f"hold:{points}", keep_most, lambda position, turn, rng: turn.points >= points)
+    return Strategy(
+        f"hold:{points}",
+        keep_most,
+        lambda position, turn, rng: turn.points >= points and bank_at_once(position, turn, rng),
+    )
 
 
 def _dice(least: int) -> Strategy:

@@ -41,6 +41,18 @@ PLAN = Plan(RULES, (("anna", "best"), ("ben", "hold:350"), ("cara", "greedy")), 
 OF = "7:" + "0f" * 16
 
 
+@pytest.mark.parametrize("rules", ["tiotusen", "zilch-10000"])
+def test_nobody_but_random_stops_for_nothing(rules: str) -> None:
+    plan = Plan(preset(rules), (("anna", "hold:350"), ("ben", "dice:3"), ("cara", "greedy"), ("dora", "cautious")), 4)
+    opened = 0
+    for number in range(10):
+        _, game = play_game(plan, number)
+        for one in game.position.turns():
+            assert one.outcome != "scoreless", (one.turn.seat, one.turn.points)
+            opened += one.outcome == "banked"
+    assert opened > 100
+
+
 @pytest.mark.parametrize("name", ["best", "greedy", "cautious", "random", "hold:300", "dice:3"])
 @pytest.mark.parametrize("rules", ["zilch", "diecimila", "tiotusen", "farkle"])
 def test_every_strategy_plays_a_legal_game_to_its_end(name: str, rules: str) -> None:
