@@ -266,6 +266,8 @@ def parse_change(text: str, rules: Ruleset) -> tuple[str, Value]:
         raise UsageError(f"{_quote(text)} gives no value", "KEY=VALUE, such as target=5000 or three_pairs=1500")
     if key in DEFAULTS:
         return key, _typed(key, raw)
+    if raw == "off" and key in rules.scoring:
+        return key, 0
     pattern, colon, points = raw.rpartition(":")
     value: int | str = int(points) if _is_number(points) else points
     if colon:

@@ -425,6 +425,24 @@ def test_differences_name_each_key_with_both_values() -> None:
     assert rules.differences(preset("zilch"), preset("zilch")) == {}
 
 
+def test_what_is_shown_of_a_difference_can_be_typed() -> None:
+    rng = random.Random(5)
+    every = [preset(path.stem) for path in rules.card_files()] + [random_ruleset(rng) for _ in range(60)]
+    off = 0
+    for old in every:
+        for new in rng.sample(every, 12):
+            for key, (_, value) in rules.differences(old, new).items():
+                if value is None and key not in DEFAULTS:
+                    continue  # a combination that the other ruleset does not know
+                _, typed = rules.parse_change(f"{key}={rules.shown(value)}", old)
+                if isinstance(value, Combination) and rules.is_off(value):
+                    off += 1
+                    assert typed == 0
+                else:
+                    assert typed == value
+    assert off > 500
+
+
 def test_combinations_that_are_off_do_not_differ() -> None:
     other = ruleset(extra=Combination("AA", 0), straight=Combination("23456", 0))
     assert rules.differences(ruleset(), other) == {}
