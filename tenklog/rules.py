@@ -308,10 +308,14 @@ def _typed(key: str, raw: str) -> Value:
 
 
 def differences(old: Ruleset, new: Ruleset) -> dict[str, tuple[Value, Value]]:
-    """Return every key whose value differs, with the old and the new value; combinations that are off are equal."""
+    """Return every key whose value differs, with the old and the new value; combinations that are off are equal.
+
+    One that only the other ruleset has is off.
+    """
     found: dict[str, tuple[Value, Value]] = {}
-    for name in dict.fromkeys([*old.scoring, *new.scoring]):
-        before, after = old.scoring.get(name), new.scoring.get(name)
+    for name, combination in (old.scoring | new.scoring).items():
+        off = Combination(combination.dice, 0)
+        before, after = old.scoring.get(name, off), new.scoring.get(name, off)
         if before != after and not (is_off(before) and is_off(after)):
             found[name] = (before, after)
     for key in DEFAULTS:

@@ -432,8 +432,6 @@ def test_what_is_shown_of_a_difference_can_be_typed() -> None:
     for old in every:
         for new in rng.sample(every, 12):
             for key, (_, value) in rules.differences(old, new).items():
-                if value is None and key not in DEFAULTS:
-                    continue  # a combination that the other ruleset does not know
                 _, typed = rules.parse_change(f"{key}={rules.shown(value)}", old)
                 if isinstance(value, Combination) and rules.is_off(value):
                     off += 1
@@ -446,7 +444,8 @@ def test_what_is_shown_of_a_difference_can_be_typed() -> None:
 def test_combinations_that_are_off_do_not_differ() -> None:
     other = ruleset(extra=Combination("AA", 0), straight=Combination("23456", 0))
     assert rules.differences(ruleset(), other) == {}
-    assert rules.differences(ruleset(), ruleset(extra=Combination("AA", 5))) == {"extra": (None, Combination("AA", 5))}
+    pair = Combination("AA", 5)
+    assert rules.differences(ruleset(), ruleset(extra=pair)) == {"extra": (Combination("AA", 0), pair)}
 
 
 # -- files ------------------------------------------------------------------------------------------------------------
