@@ -1,6 +1,7 @@
 """Luck and skill: the worked example, and that start + luck + decisions are the points of every turn."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -12,11 +13,12 @@ from tenklog import events, load
 from tenklog.errors import UsageError
 from tenklog.game import fold, retold
 from tenklog.luck import luck, measured
-from tenklog.rules import change, parse_changes, preset
+from tenklog.rules import Ruleset, change, parse_changes, preset
 from tenklog.simulate import Plan, play_game
 
 LONG = bool(os.environ.get("TENKLOG_LONG"))
-GAMES = 10_000 if LONG else 10
+RULESETS = 100 if LONG else 2
+SIMULATED = 100 if LONG else 3  # games of each
 SAMPLES = Path(__file__).parents[1] / "sample_logs"
 
 
@@ -43,18 +45,25 @@ def test_the_worked_example_has_its_luck_and_its_decisions() -> None:
     assert one.luckiest.dice == (5, 5)
 
 
+def logs(rng: Random, rules: Ruleset) -> Iterator[list[events.Event]]:
+    """Yield games under a ruleset: some in which anything happens, and some that are simulated."""
+    for _ in range(5):
+        yield random_game(rng, rules)
+    plan = Plan(rules, (("anna", "greedy"), ("ben", "random"), ("cara", "hold:350")), rng.randrange(1000))
+    for number in range(SIMULATED):
+        yield play_game(plan, number)[0]
+
+
 def test_start_and_luck_and_decisions_are_the_points_of_every_turn() -> None:
-    turns = games = 0
-    seed = 0
-    while games < GAMES:
+    turns = games = rulesets = seed = 0
+    while rulesets < RULESETS:
         seed += 1
         rng = Random(seed)
         rules = random_ruleset(rng)
         if not LONG and rules.build_on_kept and seed > 1:
             rules = replace(rules, build_on_kept=False)  # a second each
         try:
-            for _ in range(5):
-                log = random_game(rng, rules)
+            for log in logs(rng, rules):
                 game = fold(log)
                 for _, turn, _ in measured(retold(game)[1], [seat.player for seat in game.position.seats]):
                     if turn.start is None:
@@ -68,7 +77,10 @@ def test_start_and_luck_and_decisions_are_the_points_of_every_turn() -> None:
                 games += 1
         except UsageError as error:
             assert "can go on for ever" in error.what or "too many states" in error.what  # noqa: PT017
-    assert turns > GAMES
+            continue
+        rulesets += 1
+    print(f"{rulesets} rulesets, {games} games, {turns} turns")
+    assert turns > games
 
 
 def test_who_plays_best_loses_nothing() -> None:
