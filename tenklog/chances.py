@@ -138,7 +138,7 @@ class Chances:
         return Choice(dice, turn.points, node(self.rules, turn))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _chances(table: Table) -> Chances:
     return Chances(table)
 

@@ -13,7 +13,7 @@ from tenklog.dice import throws
 from tenklog.errors import UsageError
 from tenklog.rules import Ruleset
 
-MOST_NODES = 3_000
+MOST_NODES = 1_500  # a few milliseconds each to find out about, under rules with many keeps
 
 
 class Way(Struct, frozen=True):

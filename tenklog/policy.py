@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from tenklog import state
 from tenklog.chances import Chances, Choice, Node
-from tenklog.graph import Graph, too_large
+from tenklog.graph import MOST_NODES, Graph, too_large
 from tenklog.horizon import Horizon, crossing, endless
 from tenklog.rules import Ruleset
 from tenklog.scoring import Table
@@ -25,6 +25,7 @@ from tenklog.state import Position, Seat, Terms, Turn
 
 FAR = 10**9  # points beyond every minimum, target and bound
 MOST_STEPS = 100_000_000  # of a solution, about ten seconds at most
+MOST_VALUES = 4_000_000  # of all policies that are remembered; each takes 50 bytes
 CLOSE = 1e-9
 
 Look = Callable[[list[float]], tuple[float, ...]]
@@ -70,6 +71,11 @@ class Policy:
         self._even = max(0, limits.minimum, limits.previous + 1)
         if limits.exact is not None:
             self._even = max(self._even, limits.exact - limits.total + 1)
+
+    @property
+    def size(self) -> int:
+        """Return how many values it was solved for."""
+        return len(self._values)
 
     @property
     def bound(self) -> float:
@@ -313,33 +319,58 @@ def best_policy(position: Position, at: Node | None = None, points: int = 0, lea
     return _policy_at(Chances.of(position.table), least, limits.total, limits.exact, limits.overshoots, at, points)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16)
 def _policy_at(
     chances: Chances, least: int, total: int, exact: int | None, overshoots: bool, at: Node | None, points: int
 ) -> Policy:
     limits = Terms(True, least, -1, total if exact is not None else 0, exact, overshoots)
     start = Node(chances.rules.dice)
-    found = _policy(chances, start, limits, 0)
+    found = _policies.get(chances, start, limits, 0)
     if at is not None and found.graph.find(at) is None:
         start = at
-        found = _policy(chances, start, limits, 0)
+        found = _policies.get(chances, start, limits, 0)
     rest = points % found.graph.step
-    return found if not rest else _policy(chances, start, limits, rest)
+    return found if not rest else _policies.get(chances, start, limits, rest)
 
 
-@lru_cache(maxsize=512)
-def _policy(chances: Chances, start: Node, limits: Terms, rest: int) -> Policy:
+class _Policies:
+    """Policies that were asked for before; when they have too many values, those asked for longest ago are forgotten.
+
+    There are rules under which one has as many values as a thousand others.
+    """
+
+    def __init__(self) -> None:
+        self.values = 0
+        self._found: dict[tuple[Chances, Node, Terms, int], Policy] = {}
+
+    def get(self, chances: Chances, start: Node, limits: Terms, rest: int) -> Policy:
+        """Return the policy for turns that begin at a node, with points of this rest by the graph's step."""
+        key = (chances, start, limits, rest)
+        found = self._found.pop(key, None)
+        if found is None:
+            found = _solved(*key)
+            self.values += found.size
+        self._found[key] = found
+        while self.values > MOST_VALUES and len(self._found) > 1:
+            self.values -= self._found.pop(next(iter(self._found))).size
+        return found
+
+
+_policies = _Policies()
+
+
+def _solved(chances: Chances, start: Node, limits: Terms, rest: int) -> Policy:
     rules = chances.rules
     here = replace(rules, bank_minimum=limits.minimum, must_beat_previous=False)
     seat = Seat("", limits.total, opened=True)
     position = Position(here, Table.of(rules), (seat,), Turn(0, rules.dice), extra=not limits.overshoots)
     if limits.exact is None and limits.minimum:
-        found = copy(_policy(chances, start, replace(limits, minimum=0), rest))
+        found = copy(_policies.get(chances, start, replace(limits, minimum=0), rest))
         found.raise_minimum(position)
         return found
     if limits.exact is not None and limits.overshoots and limits.total:
         # Beyond the target nothing counts any more, wherever it is: the lines are the same for every distance.
-        found = copy(_policy(chances, start, replace(limits, minimum=0, total=0), rest))
+        found = copy(_policies.get(chances, start, replace(limits, minimum=0, total=0), rest))
         found.move_to(position)
     else:
         found = _unsolved(chances, start, position, limits.exact is None, rest)
@@ -354,9 +385,11 @@ def _unsolved(chances: Chances, start: Node, position: Position, ordered: bool, 
         found = Policy(chances, _graph(chances, start, ordered, successes), position, rest)
         if found.grown():
             return found
+        if 2 * len(found.graph.nodes) > MOST_NODES:
+            raise too_large(chances.rules)  # twice the successes have about twice the nodes
         successes *= 2
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def _graph(chances: Chances, start: Node, ordered: bool, successes: int) -> Graph:
     return Graph(chances, start, ordered, successes)

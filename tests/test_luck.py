@@ -1,7 +1,7 @@
 """Luck and skill: the worked example, and that start + luck + decisions are the points of every turn."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
@@ -45,7 +45,7 @@ def test_the_worked_example_has_its_luck_and_its_decisions() -> None:
     assert one.luckiest.dice == (5, 5)
 
 
-def logs(rng: Random, rules: Ruleset) -> Iterator[list[events.Event]]:
+def logs(rng: Random, rules: Ruleset) -> Iterator[Sequence[events.Event]]:
     """Yield games under a ruleset: some in which anything happens, and some that are simulated."""
     for _ in range(5):
         yield random_game(rng, rules)

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from random_games import random_ruleset
 
 from tenklog import events
+from tenklog import policy as policies
 from tenklog.chances import Chances, Node
 from tenklog.dice import Dice, contains
 from tenklog.errors import UsageError
@@ -353,3 +354,20 @@ def test_losing_throws_are_counted_on_the_fold() -> None:
     assert chances.throw(Node(2)).lost == 16
     assert chances.choices(replace(turn, phase="rolled", roll=(5, 1)))[0].dice == (1,)
     assert isinstance(next_event(position, BEST, Random(1)), events.Roll)
+
+
+def test_what_is_remembered_of_solutions_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    every = [preset(name) for name in PRESETS]
+    known = [policy(rules).value(0, Node(rules.dice)) for rules in every]
+    remembered = policies._Policies()
+    monkeypatch.setattr(policies, "_policies", remembered)
+    monkeypatch.setattr(policies, "MOST_VALUES", 5_000)
+    policies._policy_at.cache_clear()
+    for _ in range(2):
+        for rules, value in zip(every, known, strict=True):
+            assert policy(rules).value(0, Node(rules.dice)) == value
+            policies._policy_at.cache_clear()
+            held = [one.size for one in remembered._found.values()]
+            assert sum(held) == remembered.values
+            assert remembered.values <= 5_000 or len(held) == 1
+    assert 1 < len(remembered._found) < len(every)
