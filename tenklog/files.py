@@ -54,7 +54,8 @@ def told(error: OSError, path: Path | str, right: str = "") -> AccessError:
         errno.EISDIR: "is a folder, not a plain file",
         errno.ENOTDIR: "what stands before the last / is no folder",
     }.get(error.errno or 0, f"{error.strerror or error}")
-    return AccessError(what, right, str(path))
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return AccessError(what, "room on the disk" if full else right, str(path))
 
 
 @contextmanager

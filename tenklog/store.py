@@ -358,7 +358,11 @@ def repair(path: Path, *, seal: bool = False, dry_run: bool = False, timeout: fl
         steps, lines = _plan(path, data, seal)
         if steps:
             aside = files.set_aside(path, "before-repair", data)
-            _replace(path, held, lines)
+            try:
+                _replace(path, held, lines)
+            except OSError:
+                files.remove(aside)  # the log is as it was, and this may be what filled the disk
+                raise
             steps.append(f"the log as it was is kept as {aside.name}")
         return steps
 

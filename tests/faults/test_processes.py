@@ -336,6 +336,38 @@ def test_a_disk_that_is_full_while_healing_leaves_the_torn_log_and_nothing_besid
     assert store.append(log, Note("x")).log.seq == 21
 
 
+@pytest.mark.parametrize("full_at", ["the copy of the log", "the new log", "its name"])
+def test_a_disk_that_is_full_while_repairing_leaves_the_log_and_nothing_beside_it(
+    log: Path, monkeypatch: pytest.MonkeyPatch, full_at: str
+) -> None:
+    """S5: a copy that was left would make the next repair on a full disk even less likely."""
+    damaged = b"Bem".join(log.read_bytes().rsplit(b"Ben", 1))
+    log.write_bytes(damaged)
+    before = os.listdir(log.parent)
+    written: list[int] = []
+
+    def write(fd: int, data: bytes) -> None:
+        written.append(os.write(fd, data[:100]))
+        if len(written) == {"the copy of the log": 1, "the new log": 2}.get(full_at):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        os.write(fd, data[100:])
+
+    def replace(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(files, "write", write)
+    if full_at == "its name":
+        monkeypatch.setattr("os.replace", replace)
+    with pytest.raises(AccessError, match=r"No space left on device; room on the disk"):
+        store.repair(log)
+    assert log.read_bytes() == damaged
+    assert sorted(os.listdir(log.parent)) == sorted(before)
+    monkeypatch.undo()
+    store.repair(log)
+    assert log.with_name(f"{log.name}.before-repair-1").read_bytes() == damaged
+    assert checks.check(log) == []
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 @pytest.mark.parametrize("form", ["table", "json"])
 def test_an_answer_that_can_not_be_printed_is_said_so_and_what_was_recorded_stays(log: Path, form: str) -> None:
