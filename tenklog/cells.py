@@ -69,7 +69,7 @@ def read(text: str) -> Grid:
         raise DataError("holds no table", "a row of players, and a row of points for each round")
     width = max(map(len, found))
     if width * len(found) > MOST_CELLS:
-        raise DataError(f"has {len(found)} rows and {width} columns", f"at most {MOST_CELLS} cells")
+        raise DataError(f"has {width * len(found)} cells", f"the score sheet of one game, of at most {MOST_CELLS}")
     return [[*row, *(Cell(row[0].line, column) for column in range(len(row) + 1, width + 1))] for row in found]
 
 

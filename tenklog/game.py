@@ -83,16 +83,17 @@ def _evolve_aside(game: Game, event: events.Event) -> Game:
 
 def _begin(event: events.Event) -> Game:
     if not isinstance(event, events.Start):
-        raise IllegalMove(f"the first event is {tag(event)}", "start")
+        raise IllegalMove(f"the first event is a {tag(event)}", "a start event first")
     if event.seq != 1:
         raise IllegalMove(f"the start has seq {event.seq}", "seq 1")
     check_players(event.players)
     for player in event.first_throw or {}:
         if player not in event.players:
-            raise IllegalMove(f"first_throw names {player}, who does not play", ", ".join(event.players))
+            raise IllegalMove(f"first_throw names {player}, who does not play", "one of " + ", ".join(event.players))
     if (event.of is None) != (event.origin != "replay"):
         raise IllegalMove(
-            f"of and origin {event.origin}", "the fingerprint of the replayed log with origin replay, only there"
+            f"origin {event.origin} {'without' if event.of is None else 'with'} of",
+            "of is the fingerprint of the log that was replayed, with origin replay only",
         )
     return Game(event, 1, opening(event.players, check(event.rules), event.origin == "replay"))
 
@@ -132,7 +133,7 @@ def _undo(game: Game, event: events.Undo) -> Game:
     if last is None or game.event is None:
         raise IllegalMove("there is nothing to undo", "a move first")
     if event.of != game.event.seq:
-        raise IllegalMove(f"undo of {event.of}", f"{game.event.seq}, the last table event that stands")
+        raise IllegalMove(f"undo of event {event.of}", f"event {game.event.seq} is the last table event that stands")
     return Game(game.start, event.seq, last.position, last.event, last.before)
 
 

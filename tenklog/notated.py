@@ -129,11 +129,12 @@ class _Reader:
         """Add an event, if the fold takes it; raise DataError at the place that is to blame."""
         game = self.begin()
         self.whole_game += fields.get("scope") == "whole-game"
+        if game.seq == MOST_EVENTS:
+            raise DataError(f"the game has {MOST_EVENTS} events", "no more than that", line.place(at))
+        if self.whole_game > MOST_WHOLE_GAME:
+            most = f"at most {MOST_WHOLE_GAME}"
+            raise DataError("one rule change for the whole game too many", most, line.place(at))
         try:
-            if game.seq == MOST_EVENTS:
-                raise UsageError(f"the game has {MOST_EVENTS} events", "no more than that")
-            if self.whole_game > MOST_WHOLE_GAME:
-                raise UsageError("one rule change for the whole game too many", f"at most {MOST_WHOLE_GAME}")
             event = events.normal(kind(game.seq + 1, **fields))
             self.game = evolve(game, event)
         except TenklogError as error:

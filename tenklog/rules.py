@@ -200,7 +200,7 @@ def _check_combination(name: str, combination: Combination) -> None:
     points = combination.points
     if isinstance(points, str):
         if int(points[:-1]) > LIMIT:
-            raise UsageError(f"{name}: points {points}", f"a number from 0 to {LIMIT} before the letter")
+            raise UsageError(f"{name}: points {points} are too many", f"a number from 0 to {LIMIT} before the letter")
         if points[-1] not in combination.dice:
             raise UsageError(
                 f"{name}: points {points} name no letter of the pattern {combination.dice}",
@@ -457,17 +457,19 @@ def _card_of(data: dict[str, Any], path: Path, folders: tuple[Path, ...], seen: 
     name = data.get("name", path.stem)
     base_name = data.get("based_on")
     if not isinstance(name, str) or not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,63}", name):
-        raise UsageError(f"name {_quote(name)}", "lower-case letters, digits and hyphens, such as our-house-rules")
-    for key, kind in (
-        ("title", str),
-        ("source", str),
-        ("aliases", list),
-        ("based_on", str),
-        ("decisions", list),
-        ("scoring", dict),
+        raise UsageError(
+            f"name can't be {_quote(name)}", "lower-case letters, digits and hyphens, such as our-house-rules"
+        )
+    for key, kind, such in (
+        ("title", str, "a text"),
+        ("source", str, "a text"),
+        ("aliases", list, "a list of names"),
+        ("based_on", str, "the name or the file of a ruleset"),
+        ("decisions", list, "a list of texts"),
+        ("scoring", dict, "a table"),
     ):
         if key in data and not isinstance(data[key], kind):
-            raise UsageError(f"{key} can't be {_quote(data[key])}", f"{key} is a {kind.__name__}")
+            raise UsageError(f"{key} can't be {_quote(data[key])}", f"{key} is {such}")
     if base_name is None:
         scoring = {key: Combination(pattern, 0) for key, pattern in CATALOGUE.items()}
         base = Ruleset(name=name, scoring=scoring, **DEFAULTS)

@@ -412,6 +412,6 @@ def test_what_is_about_games_is_refused_beside_an_archive(
 
 def test_a_missing_library_is_named(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(UsageError, match="numpy and pyarrow") as error:
+    with pytest.raises(UsageError, match="replaying an archive needs numpy and pyarrow") as error:
         replays.replay_archive(several, ASKED)
     assert "tenklog[bulk]" in error.value.right

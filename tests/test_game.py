@@ -122,7 +122,7 @@ def refused(log: list[events.Event]) -> str:
 
 def test_a_log_begins_with_its_start() -> None:
     assert refused([]) == "a log without events; a start event first"
-    assert refused([events.Note(1, text="tea")]) == "event 1: the first event is note; start"
+    assert refused([events.Note(1, text="tea")]) == "event 1: the first event is a note; a start event first"
     first = start("A B", ruleset())
     second = events.Start(2, game="g", version=1, players=("A",), rules=ruleset(), origin="table")
     assert refused([first, second]) == "event 2: a second start; one start, on the first line"
@@ -173,7 +173,7 @@ def test_a_start_carries_rules_without_contradiction() -> None:
         ("target", rules.Combination("AA", 50), "combination target is named like a key of the file"),
         ("Pair", rules.Combination("AA", 50), "combination name 'Pair'"),
         ("pair", rules.Combination("AA", "50B"), "pair: points 50B name no letter of the pattern AA"),
-        ("pair", rules.Combination("AA", "9999999A"), "pair: points 9999999A"),
+        ("pair", rules.Combination("AA", "9999999A"), "pair: points 9999999A are too many"),
     ],
 )
 def test_a_start_carries_combinations_as_a_file_may_have_them(
@@ -186,7 +186,7 @@ def test_a_start_carries_combinations_as_a_file_may_have_them(
 def test_the_first_throw_names_players_alone() -> None:
     assert fold([start("A B", ruleset(), first_throw={"A": (6,), "B": (2,)})]).seq == 1
     message = refused([start("A B", ruleset(), first_throw={"C": (6,)})])
-    assert message == "event 1: first_throw names C, who does not play; A, B"
+    assert message == "event 1: first_throw names C, who does not play; one of A, B"
 
 
 def test_only_a_replay_names_what_it_replays() -> None:
@@ -194,7 +194,8 @@ def test_only_a_replay_names_what_it_replays() -> None:
     assert fold([start("A", ruleset(), origin="replay", of=with_it)]).position.replayed
     for origin, of in (("replay", without), ("table", with_it), ("import", with_it), ("simulated", with_it)):
         assert refused([start("A", ruleset(), origin=origin, of=of)]) == (
-            f"event 1: of and origin {origin}; the fingerprint of the replayed log with origin replay, only there"
+            f"event 1: origin {origin} {'with' if of else 'without'} of; "
+            "of is the fingerprint of the log that was replayed, with origin replay only"
         )
 
 
@@ -257,8 +258,8 @@ def test_undo_names_the_event_that_it_takes_back() -> None:
     game = at_table().then("roll 133445, keep 1, undo, keep 15, undo")
     assert [(event.seq, event.of) for event in game.log if isinstance(event, events.Undo)] == [(4, 3), (6, 5)]
     again = at_table().then("roll 133445, keep 1").game
-    assert why_not(again, events.Undo(4, of=2)) == "undo of 2; 3, the last table event that stands"
-    assert why_not(again, events.Undo(4, of=1)) == "undo of 1; 3, the last table event that stands"
+    assert why_not(again, events.Undo(4, of=2)) == "undo of event 2; event 3 is the last table event that stands"
+    assert why_not(again, events.Undo(4, of=1)) == "undo of event 1; event 3 is the last table event that stands"
 
 
 def test_undo_skips_notes_and_expects() -> None:
@@ -307,8 +308,8 @@ def test_undo_takes_back_joins_leaves_renames_and_challenges() -> None:
 
 def test_what_was_undone_cannot_be_undone_again() -> None:
     game = at_table().then("roll 133445, keep 1, undo").game
-    assert why_not(game, events.Undo(5, of=3)) == "undo of 3; 2, the last table event that stands"
-    assert why_not(game, events.Undo(5, of=4)) == "undo of 4; 2, the last table event that stands"
+    assert why_not(game, events.Undo(5, of=3)) == "undo of event 3; event 2 is the last table event that stands"
+    assert why_not(game, events.Undo(5, of=4)) == "undo of event 4; event 2 is the last table event that stands"
 
 
 def test_undo_goes_back_past_a_change_for_the_whole_game() -> None:

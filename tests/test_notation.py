@@ -415,7 +415,7 @@ def test_damage_is_named_where_it_was_done() -> None:
         ),
         (
             "first_throw: Cara=6\n" + HEADING,
-            "1:14: first_throw names Cara, who does not play; Anna, Ben, such as `first_throw: Anna=6, Ben=4`",
+            "1:14: first_throw names Cara, who does not play; one of Anna, Ben, such as `first_throw: Anna=6, Ben=4`",
         ),
         (HEADING + "Anna: 133447/1", "4:12: '7' is no die; dice are digits 1 to 6, and points stand after =, such as "
                                      "`Anna: 133446/1 =100`"),

@@ -368,7 +368,10 @@ def test_points_multiply_a_letter_of_the_pattern() -> None:
         "whole points, or a number and a letter of the pattern, such as 100A"
     )
     assert not_typed("one=1:50A").startswith("one: points 50A name no letter of the pattern 1")
-    assert not_typed("pair=AA:1000001A") == "pair: points 1000001A; a number from 0 to 1000000 before the letter"
+    assert (
+        not_typed("pair=AA:1000001A")
+        == "pair: points 1000001A are too many; a number from 0 to 1000000 before the letter"
+    )
 
 
 def test_a_combination_has_a_name_of_its_own() -> None:
@@ -581,8 +584,11 @@ def test_no_pattern_is_worked_out_twice_while_a_ruleset_is_checked(tmp_path: Pat
         ),
         ('based_on = "tiotusen"\ntarge = 500\n', "unknown key 'targe'; did you mean target?"),
         ('based_on = "tiotusn"\n', "unknown ruleset 'tiotusn'; known: "),
-        ('name = "Our Rules"\n', "name 'Our Rules'; lower-case letters, digits and hyphens, such as our-house-rules"),
-        ("title = 7\n", "title can't be '7'; title is a str"),
+        (
+            'name = "Our Rules"\n',
+            "name can't be 'Our Rules'; lower-case letters, digits and hyphens, such as our-house-rules",
+        ),
+        ("title = 7\n", "title can't be '7'; title is a text"),
         ('based_on = "tiotusen"\n[scoring]\none = true\n', "combination 'one' can't be '1:True'; "),
         ('based_on = "tiotusen"\n[scoring]\npair = 50\n', "combination 'pair' can't be ':50'; "),
         ('[scoring]\ntarget = { dice = "1", points = 5 }\n', "combination target is named like a key of the file; "),

@@ -155,7 +155,8 @@ def _thrown(rules: "Ruleset", roll: dice.Dice, held: str | None, kept: str | Non
         if not rules.build_on_kept:
             raise UsageError(f"--kept under {rules.name}", "rules with build_on_kept")
         if scored is None or scored > points:
-            raise UsageError(f"--kept {kept}", "dice that score, of no more points than --points")
+            wrong = "scores nothing" if scored is None else f"is worth {scored}, more than the {points} of --points"
+            raise UsageError(f"--kept {kept} {wrong}", "dice that score, of no more points than --points")
         worth = scored
     if len(roll) < rules.dice and rules.build_on_kept and len(before) != rules.dice - len(roll):
         raise UsageError(

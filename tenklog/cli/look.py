@@ -36,7 +36,8 @@ def _at(log: list[AnyEvent], at: str) -> Game:
     until = at.replace(" ", "T").removesuffix("Z") + "~"  # sorts behind every longer time that begins so
     known = [number for number, event in enumerate(log, 1) if event.time is not None and event.time.rstrip("Z") < until]
     if not known:
-        raise UsageError(f"nothing had happened at {at}", f"a time from {log[0].time or 'the first event'} on")
+        first = next((event.time for event in log if event.time is not None), "that an event has")
+        raise UsageError(f"nothing had happened at {at}", f"a time from {first} on")
     return fold(log[: known[-1]])
 
 

@@ -214,7 +214,7 @@ def test_a_log_has_at_most_50000_events_and_200_changes_for_the_whole_game(
     table = at_table("Anna Ben").then(",".join(["note hey"] * 19))
     path.write_bytes(sealed(*map(events.encode, table.log)))
     assert store.read(path).seq == 20
-    with pytest.raises(UsageError, match="20 events"):
+    with pytest.raises(UsageError, match="the log has 20 events; at most 20"):
         store.append(path, Note("one more"))
     table.then("note one more")
     path.write_bytes(sealed(*map(events.encode, table.log)))

@@ -37,7 +37,7 @@ def test_what_a_failed_sync_left_is_cut_off_again(log: Path, monkeypatch: pytest
         raise OSError(errno.EIO, "Input/output error")
 
     monkeypatch.setattr(files, "sync", broken)
-    with pytest.raises(Busy, match="unknown whether the disk holds"):
+    with pytest.raises(Busy, match="jsonl: it is unknown whether the disk holds what was written; repeat"):
         store.append(log, Note("x"), id="k")
     monkeypatch.undo()
     assert len(asked) == 1, "a sync was asked for again"
