@@ -1,7 +1,7 @@
 """Bad input: each file in `bad/` is a case, and what it must be answered with, word for word.
 
 A file has a line that says what is wrong, indented commands of which the last is the bad one, and the exit code with
-the one line on stderr. Whatever the bad command is, it writes nothing.
+the one line on stderr; `< FILE` is what the bad one reads on standard input. Whatever it is, it writes nothing.
 """
 
 import os
