@@ -219,7 +219,10 @@ def put(path: Path, data: bytes) -> None:
 
 
 def set_aside(path: Path, why: str, data: bytes) -> Path:
-    """Write bytes durably beside a log, as `<name>.<why>-<n>` with the first free n from 1; return that path."""
+    """Write bytes durably beside a log, as `<name>.<why>-<n>` with the first free n from 1; return that path.
+
+    A failure leaves none behind.
+    """
     number = 1
     while True:
         beside = path.parent / f"{path.name}.{why}-{number}"
@@ -228,7 +231,11 @@ def set_aside(path: Path, why: str, data: bytes) -> Path:
         except FileExistsError:
             number += 1
             continue
-        sync_folder(path.parent)
+        try:
+            sync_folder(path.parent)
+        except OSError:
+            remove(beside)
+            raise
         return beside
 
 

@@ -336,7 +336,7 @@ def test_a_disk_that_is_full_while_healing_leaves_the_torn_log_and_nothing_besid
     assert store.append(log, Note("x")).log.seq == 21
 
 
-@pytest.mark.parametrize("full_at", ["the copy of the log", "the new log", "its name"])
+@pytest.mark.parametrize("full_at", ["the copy of the log", "the copy's name", "the new log", "its name"])
 def test_a_disk_that_is_full_while_repairing_leaves_the_log_and_nothing_beside_it(
     log: Path, monkeypatch: pytest.MonkeyPatch, full_at: str
 ) -> None:
@@ -352,12 +352,14 @@ def test_a_disk_that_is_full_while_repairing_leaves_the_log_and_nothing_beside_i
             raise OSError(errno.ENOSPC, "No space left on device")
         os.write(fd, data[100:])
 
-    def replace(*_: object) -> None:
+    def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(files, "write", write)
     if full_at == "its name":
-        monkeypatch.setattr("os.replace", replace)
+        monkeypatch.setattr("os.replace", full)
+    elif full_at == "the copy's name":
+        monkeypatch.setattr(files, "sync_folder", full)
     with pytest.raises(AccessError, match=r"No space left on device; room on the disk"):
         store.repair(log)
     assert log.read_bytes() == damaged
