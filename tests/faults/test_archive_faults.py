@@ -303,7 +303,7 @@ count = 0
 if __name__ == "__main__":
     out = os.dup(1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    while not os.path.exists(sys.argv[1]):
+    while count < 4 or not os.path.exists(sys.argv[1]):  # on a slow machine too
         codes.add(run(sys.argv[2:]))
         count += 1
     os.write(out, f"{sorted(codes)} {count}".encode())
@@ -343,11 +343,10 @@ def test_two_archivers_and_readers_at_once_never_meet_an_error(tmp_path: Path) -
             time.sleep(0.03)
     finally:
         stop.touch()
-        ended = [(process, *process.communicate(timeout=60)) for process in writers + readers]
+        ended = [(process, *process.communicate(timeout=120)) for process in writers + readers]
     for process, out, told in ended:
         assert process.returncode == 0, told
-        codes, _, count = out.rpartition(" ")
-        assert int(count) > 3
+        codes, _, _ = out.rpartition(" ")
         if process in writers:
             assert codes in ("[0]", "[0, 3]", "[3]"), told
             assert all("is locked by another tenklog" in line for line in told.splitlines())
