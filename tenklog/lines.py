@@ -95,12 +95,13 @@ def _read(lines: list[bytes], sealed: bool) -> tuple[list[AnyEvent], _Wrong | No
     """Return the events of the sound lines, and what is wrong with the line after them."""
     if sealed and len(lines) <= MOST_EVENTS and max(map(len, lines)) <= MOST_LINE:
         # Nearly every log is as it should be, which all lines together tell faster than one after another.
-        text = b"}\n".join([line[:-40] for line in lines]) + b"}\n"
         try:
-            found: list[AnyEvent] = _decode_lines(text)
-            if events.chained(lines) and _encode_lines(found) == text:
-                events.check_times(found)
-                return found, None
+            if (bodies := events.chained(lines)) is not None:
+                text = b"}\n".join([*bodies, b""])
+                found: list[AnyEvent] = _decode_lines(text)
+                if _encode_lines(found) == text:
+                    events.check_times(found)
+                    return found, None
         except (DecodeError, RecursionError, TenklogError):
             pass
     found = []
