@@ -127,19 +127,23 @@ class Table:
             return {best.dice: best.points}
         return found
 
-    def look(self, throw: Dice) -> tuple[Dice, Verdict]:
-        """Return a throw's set of dice and what it is on a bare table: a win, a wipeout, a score or nothing."""
+    def look(self, throw: Dice) -> tuple[Dice, Verdict, Mapping[Dice, int]]:
+        """Return a throw's set of dice, and what it is on a bare table: a win, a wipeout, a score or nothing.
+
+        Third come its legal keeps there, as `keeps` gives them.
+        """
         seen = self._looks.get(throw)
         if seen is None:
             roll = tuple(sorted(throw))
+            keeps = self.keeps(roll)
             verdict: Verdict = "nothing"
             if self.rules.instant_win is not None and contains(roll, self.rules.instant_win):
                 verdict = "win"
             elif self.rules.wipeout is not None and contains(roll, self.rules.wipeout):
                 verdict = "wipeout"
-            elif self.keeps(roll):
+            elif keeps:
                 verdict = "score"
-            seen = self._looks[throw] = (roll, verdict)
+            seen = self._looks[throw] = (roll, verdict, keeps)
         return seen
 
 
@@ -151,7 +155,7 @@ def best_keep(keeps: Mapping[Dice, int]) -> Keep:
 
 _Partitions = dict[Dice, tuple[int, tuple[Part, ...]] | None]
 _Keeps = dict[tuple[Dice, Dice, int], dict[Dice, int]]
-_Looks = dict[Dice, tuple[Dice, Verdict]]
+_Looks = dict[Dice, tuple[Dice, Verdict, Mapping[Dice, int]]]
 
 
 @lru_cache(maxsize=256)

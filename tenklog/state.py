@@ -258,14 +258,14 @@ def bank_ban(position: Position, turn: Turn) -> tuple[str, str]:
     if turn.phase == "to-roll":
         first = "stolen dice" if not turn.rolls else "a last die that scored nothing"
         return f"{first} must be thrown", f"roll {count_dice(turn.dice_left)}"
-    if is_hot(position, turn) and not turn.free:
+    if rules.hot_dice != "may-roll" and is_hot(position, turn) and not turn.free:
         if rules.hot_dice == "must-roll":
             return "all dice are set aside and hot_dice is must-roll", f"roll all {rules.dice} dice"
-        if rules.hot_dice == "must-bank":
-            return "", ""
-    why = worth_banking(position, turn, turn.points)[1]
-    if rules.below_minimum == "roll-on" and why.startswith("below"):
-        return f"{turn.points} is {why}", f"roll {count_dice(turn.dice_left)}"
+        return "", ""
+    if rules.below_minimum == "roll-on":
+        why = worth_banking(position, turn, turn.points)[1]
+        if why.startswith("below"):
+            return f"{turn.points} is {why}", f"roll {count_dice(turn.dice_left)}"
     return "", ""
 
 

@@ -72,7 +72,7 @@ def _roll(position: Position, turn: Turn, event: events.Roll, asserted: bool) ->
     rules = position.rules
     if turn.phase == "rolled":
         raise IllegalMove(f"{write(turn.roll)} is rolled and nothing of it kept", f"keep {keep_words(position, turn)}")
-    if must_bank(position, turn):
+    if rules.hot_dice == "must-bank" and must_bank(position, turn):
         raise IllegalMove("all dice are set aside and hot_dice is must-bank", f"bank {turn.points}")
     if len(dice) != turn.dice_left:
         wanted = f"{turn.dice_left} {'is' if turn.dice_left == 1 else 'are'} to be thrown"
@@ -82,7 +82,7 @@ def _roll(position: Position, turn: Turn, event: events.Roll, asserted: bool) ->
         worth = 0
     else:
         kept, worth = turn.kept, turn.worth
-    roll, verdict = position.table.look(dice)
+    roll, verdict, _ = position.table.look(dice)
     if kept and rules.build_on_kept and verdict in ("score", "nothing"):
         verdict = "score" if position.table.keeps(roll, kept, worth) else "nothing"
     phase: Phase = "rolled"
@@ -110,8 +110,9 @@ def _keep(position: Position, turn: Turn, event: events.Keep, asserted: bool) ->
         _refuse_keep(turn)
     rules, table = position.rules, position.table
     dice = event.dice
-    roll = table.look(turn.roll)[0]
-    gains = table.keeps(roll, turn.kept, turn.worth)
+    roll, _, gains = table.look(turn.roll)
+    if turn.kept and rules.build_on_kept:
+        gains = table.keeps(roll, turn.kept, turn.worth)
     gain = gains.get(dice)
     if gain is None:
         dice = tuple(sorted(dice))
