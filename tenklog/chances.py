@@ -148,4 +148,12 @@ def losing_throws(position: Position, turn: Turn) -> int:
 
     No bust: a blank throw that counts, and a last die that scores nothing but may be thrown again.
     """
-    return Chances.of(position.table).throw(node(position.rules, turn)).lost
+    if turn.tries or position.rules.build_on_kept:
+        return Chances.of(position.table).throw(node(position.rules, turn)).lost
+    return _losing_throws(position.table, turn.dice_left)
+
+
+@lru_cache(maxsize=1024)
+def _losing_throws(table: Table, dice_left: int) -> int:
+    """Count the throws of some dice that lose a turn where their number is all that matters."""
+    return Chances.of(table).throw(Node(dice_left)).lost

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from msgspec import Struct, json
-from msgspec.structs import astuple
+from msgspec import json
 
 from tenklog import events
 from tenklog.chances import losing_throws
@@ -79,7 +78,7 @@ def rows(log: Log, found: Scan, data: bytes, luck: bool = False) -> dict[str, by
         "games": _encode(record) + b"\n",
         "seats": _listed("seats", of_game, _seats(position, players, over)),
         "turns": _listed("turns", of_game, turns, of_luck.get("turns", ())),
-        "rolls": _listed("rolls", of_game, list(map(astuple, rolls)), of_luck.get("rolls", ())),
+        "rolls": _listed("rolls", of_game, rolls, of_luck.get("rolls", ())),
         "events": _events(start.game, log, found),
     }
 
@@ -120,91 +119,58 @@ def _later_changes(told: list[Step]) -> int:
     return sum(type(event) is events.RuleChange and event.scope == "next-turn" for event, _, _ in told)
 
 
-class _Roll(Struct, gc=False):
-    """A row of `rolls` but for what the game gives; what comes later in the turn completes it."""
-
-    seat: int
-    player: str
-    turn: int | None
-    round: int
-    roll: int
-    seq: int
-    dice: Dice
-    thrown: int
-    roll_set: int
-    kept: Dice | None
-    kept_set: int | None
-    result: str | None
-    points_before: int
-    points: int
-    dice_left: int | None
-    hot: bool
-    decision: str | None
-    free: bool | None
-    bust_chance: float
-    by_tool: bool
-
-
 def _turns_and_rolls(
     told: list[Step], ended: list[Ended], players: list[str]
-) -> tuple[list[tuple[Any, ...]], list[_Roll]]:
+) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """Return the rows of `turns` and of `rolls`, but for what the game gives."""
     turns: list[tuple[Any, ...]] = []
-    rolls: list[_Roll] = []
+    rolls: list[tuple[Any, ...]] = []
     opened = [False] * len(players)
     running = [(0, 0)] * len(players)  # busts in a row, turns with points in a row
     ends = iter(ended)
     number = 1  # of the turn, unless it is dropped
     begun = first = hot = 0  # the turn's first roll in `rolls`, its first event, how often all dice were set aside
-    roll: _Roll | None = None
+    thrown: Step | None = None  # the turn's last roll
+    kept: Turn | None = None  # the turn when dice of that were kept
     came = told[0][1] if told else None  # the position when the turn came to its seat
-    for event, before, after in told:
+    for step in told:
+        event, before, after = step
         kind = type(event)
-        turn = before.turn
-        assert turn is not None
         if kind is events.Roll:
-            if roll is not None:
-                _decide(roll, before, turn, "roll")
-            roll = _new_roll(event, before, turn, number, players)  # type: ignore[arg-type]
-            rolls.append(roll)
-            now = after.turn
-            if now is not None and now.phase == "busted":
-                roll.result = "bust"
-            elif now is not None and now.phase in ("to-roll", "kept"):
-                roll.result, roll.points, roll.dice_left = "free", now.points, now.dice_left
+            if thrown is not None:
+                rolls.append(_roll(thrown, kept, number, players, "roll", before))
+            thrown, kept = step, None
             first = first or event.seq
         elif kind is events.Keep:
-            assert roll is not None
-            now = after.turn
-            assert now is not None
-            roll.kept, roll.kept_set, roll.result = now.keep, _set(now.keep), "kept"
-            roll.points, roll.dice_left = now.points, now.dice_left
-            if now.dice_left == before.rules.dice:
-                roll.hot = True
-                hot += 1
+            kept = after.turn
+            assert kept is not None
+            hot += kept.dice_left == before.rules.dice
         elif kind is events.Steal or kind is events.Challenge:
             first = first or event.seq
         if after.ended is before.ended:
-            if after.turn is not None and after.turn.seat != turn.seat:
+            if kind is events.Leave and after.turn is not before.turn:
                 came = after
             continue
         done = next(ends)
-        if roll is not None:
-            if roll.result in (None, "bust"):
-                roll.result = done.outcome if done.outcome != "left" else None
-            elif kind is events.Bank and not event.settled:  # type: ignore[attr-defined]
-                _decide(roll, before, turn, "bank")
+        if thrown is not None:
+            decision = "bank" if kind is events.Bank and not event.settled else None  # type: ignore[attr-defined]
+            outcome = None if done.outcome == "left" else done.outcome
+            rolls.append(_roll(thrown, kept, number, players, decision, before, outcome))
         if not done.number:
-            _drop(rolls[begun:])
+            _drop(rolls, begun)
         assert came is not None
         turns.append(_turn(done, event, first, hot, came, opened, running, players))
         number += done.number > 0
-        begun, first, hot, roll, came = len(rolls), 0, 0, None, after
-    _drop(rolls[begun:])
+        begun, first, hot, thrown, kept, came = len(rolls), 0, 0, None, None, after
+    if thrown is not None:
+        rolls.append(_roll(thrown, kept, number, players))
+    _drop(rolls, begun)
     return turns, rolls
 
 
-def _luck(told: list[Step], ended: list[Ended], rolls: list[_Roll], players: list[str]) -> dict[str, list[Any]]:
+def _luck(
+    told: list[Step], ended: list[Ended], rolls: list[tuple[Any, ...]], players: list[str]
+) -> dict[str, list[Any]]:
     """Return the last columns of `turns` and `rolls`: what was luck and what skill, null where that can't be said."""
     try:
         found = measured(told, players)
@@ -223,24 +189,41 @@ def _luck(told: list[Step], ended: list[Ended], rolls: list[_Roll], players: lis
                 of_roll[3] = step.loss
     return {
         "turns": [turns.get(one.number, (None,) * 4) for one in ended],
-        "rolls": [of_rolls.get(roll.seq, (None,) * 4) for roll in rolls],
+        "rolls": [of_rolls.get(seq, (None,) * 4) for _, _, _, _, _, seq, *_ in rolls],
     }
 
 
-def _new_roll(event: events.Roll, position: Position, turn: Turn, number: int, players: list[str]) -> _Roll:
+def _roll(
+    thrown: Step, kept: Turn | None, number: int, players: list[str], decision: str | None = None,
+    decided: Position | None = None, outcome: str | None = None,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Return the row of a roll: what was kept of it, what was decided next and where, how its turn ended if it did."""
+    event, before, after = thrown
+    turn, now = before.turn, after.turn
+    assert isinstance(event, events.Roll)
+    assert turn is not None
     seat, dice, points = turn.seat, event.dice, turn.points
     count = len(dice)
-    return _Roll(
-        seat + 1, players[seat], number, position.round, turn.rolls + 1, event.seq, dice, count, _set(dice), None, None,
-        None, points, points, None, False, None, None, losing_throws(position, turn) / _ORDERED[count],
-        event.thrown_by is not None,
+    keep = keep_set = left = None
+    result, gained, hot = outcome, points, False
+    if kept is not None:
+        result, keep, gained, left = "kept", kept.keep, kept.points, kept.dice_left
+        keep_set = _set(keep)
+        hot = left == before.rules.dice
+    elif now is not None and now.phase == "busted":
+        result = outcome or "bust"
+    elif now is not None and now.phase != "rolled":
+        result, gained, left = "free", now.points, now.dice_left
+    return (
+        seat + 1, players[seat], number, before.round, turn.rolls + 1, event.seq, dice, count, _set(dice), keep,
+        keep_set, result, points, gained, left, hot, decision, _is_free(decided) if decision and decided else None,
+        losing_throws(before, turn) / _ORDERED[count], event.thrown_by is not None,
     )  # fmt: skip
 
 
-def _drop(rolls: list[_Roll]) -> None:
-    """Leave rolls without the number of a turn: it was dropped, or never ended."""
-    for roll in rolls:
-        roll.turn = None
+def _drop(rolls: list[tuple[Any, ...]], begun: int) -> None:
+    """Leave the last rolls without the number of a turn: it was dropped, or never ended."""
+    rolls[begun:] = [(*row[:2], None, *row[3:]) for row in rolls[begun:]]
 
 
 def _turn(
@@ -277,15 +260,14 @@ def _set(dice: Dice) -> int:
     return SETS[tuple(sorted(dice))]
 
 
-def _decide(roll: _Roll, position: Position, turn: Turn, decision: str) -> None:
-    """Note what was decided after a roll, and whether the other was legal too."""
-    roll.decision = decision
-    if turn.phase != "kept":
-        roll.free = False  # a last die that has to be thrown again, or a settled bank in the middle of a roll
-    elif position.rules.hot_dice == "may-roll" and position.rules.below_minimum == "zero":
-        roll.free = True
-    else:
-        roll.free = not must_bank(position, turn) and not bank_ban(position, turn)[0]
+def _is_free(position: Position) -> bool:
+    """Tell whether to roll and to bank were both legal where one of them was decided."""
+    turn, rules = position.turn, position.rules
+    if turn is None or turn.phase != "kept":
+        return False  # a last die that has to be thrown again
+    if rules.hot_dice == "may-roll" and rules.below_minimum == "zero":
+        return True
+    return not must_bank(position, turn) and not bank_ban(position, turn)[0]
 
 
 def _events(game: str, log: Log, found: Scan) -> bytes:
