@@ -8,7 +8,6 @@ three times faster than an object a row.
 """
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 from msgspec import json
@@ -60,7 +59,7 @@ def rows(log: Log, found: Scan, data: bytes, luck: bool = False) -> dict[str, by
         "rounds": position.round,
         "turns": sum(one.number > 0 for one in ended),
         "events": log.seq,
-        "rule_changes": _later_changes(told),
+        "rule_changes": _later_changes(told) if events.RuleChange in map(type, log.events) else 0,
         "rules_hash": digest(ruleset),
         "ruleset": ruleset.decode(),
         "settings": {key: getattr(agreed, key) for key in DEFAULTS},
@@ -254,10 +253,10 @@ def _turn(
     )  # fmt: skip
 
 
-@cache
 def _set(dice: Dice) -> int:
     """Return the index of dice, in any order, among all sets."""
-    return SETS[tuple(sorted(dice))]
+    index = SETS.get(dice)
+    return SETS[tuple(sorted(dice))] if index is None else index
 
 
 def _is_free(position: Position) -> bool:

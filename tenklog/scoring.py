@@ -132,9 +132,9 @@ class Table:
 
         Third come its legal keeps there, as `keeps` gives them.
         """
-        seen = self._looks.get(throw)
+        roll = tuple(sorted(throw))  # to remember all throws, fifty times as many, would take longer than to sort one
+        seen = self._looks.get(roll)
         if seen is None:
-            roll = tuple(sorted(throw))
             keeps = self.keeps(roll)
             verdict: Verdict = "nothing"
             if self.rules.instant_win is not None and contains(roll, self.rules.instant_win):
@@ -143,7 +143,7 @@ class Table:
                 verdict = "wipeout"
             elif keeps:
                 verdict = "score"
-            seen = self._looks[throw] = (roll, verdict, keeps)
+            seen = self._looks[roll] = (roll, verdict, keeps)
         return seen
 
 
