@@ -193,8 +193,8 @@ GUARDS = (
     Guard(
         "a sealed line is canonical",
         "lines.py",
-        " and _encode_lines(found) == text:",
-        ":",
+        "if _encode_lines(found) == text:",
+        "if found:",
         (f"{CONTENT}::test_content_that_is_no_event_is_named_with_its_line_and_never_folded",),
     ),
     Guard(
