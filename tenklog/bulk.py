@@ -27,6 +27,7 @@ from tenklog.transitions import (
     BUST,
     FIRST_BUST,
     GUESS,
+    KINDS,
     POSTS,
     SETTLED,
     UNKNOWN,
@@ -85,66 +86,68 @@ class Played(Struct, frozen=True):
     totals: Ints
 
 
+# What is noted of a turn, so that adding it up counts each by itself: what stays the same, and SETTLED, GUESS, UNKNOWN.
+_PLACES = np.array([0, 16, 32, 48])
+_MARKS = np.array([sum(bool(one & flag) << place for flag, place in zip((SETTLED, GUESS, UNKNOWN), (16, 32, 48))) for one in range(16)])  # fmt: skip
+
+
 def together(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
     """Replay chosen even games round by round."""
     seats, counts, begin = recorded.seats[chosen], recorded.turns[chosen], recorded.begin[chosen]
     lanes = int(seats.sum())
     lane = np.cumsum(seats) - seats  # of each game's first seat
-    place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    turn = place + np.repeat(begin, counts)
-    of_seats = np.repeat(seats, counts)
-    at = place // of_seats * lanes + np.repeat(lane, counts) + place % of_seats
     lengths = -(-counts // seats)
     rounds = int(lengths.max())
     wide = np.zeros(rounds + 1, np.int64)  # lanes up to the last one that has a turn in a round
     np.maximum.at(wide, lengths, lane + seats)
     wide = np.maximum.accumulate(wide[::-1])[::-1][1:]
+    until = np.cumsum(wide)
+    of_round = [slice(end - width, end) for width, end in zip(wide.tolist(), until.tolist(), strict=True)]
+    seat, of_lane = np.arange(lanes) - np.repeat(lane, seats), np.repeat(seats, seats)
+    opening, behind = np.repeat(begin, seats) + seat, np.repeat(begin + counts, seats)
 
-    def laid_out(values: Ints) -> Ints:
-        """Lay turns out by round and seat."""
-        whole = np.zeros(rounds * lanes, values.dtype)
-        whole[at] = values
-        return whole.reshape(rounds, lanes)
-
-    ending, points, taken = found.turns.walk(recorded.symbols, recorded.first[turn], recorded.rolls[turn])
+    # The turns lie round by round, in each a turn for every lane; some lanes have none.
+    turn = np.concatenate([opening[:width] + number * of_lane[:width] for number, width in enumerate(wide.tolist())])
+    there = turn < np.concatenate([behind[:width] for width in wide.tolist()])
+    turn[~there] = 0
+    rolls = np.where(there, recorded.rolls[turn], 0)
+    ending, points, taken = found.turns.walk(recorded.symbols, recorded.first[turn], rolls)
     kinds, flags = found.turns.meanings()
-    kind = kinds[ending]
+    kind, noted = kinds[ending], flags[ending]
     kind[(kind == BUST) & (taken == 1)] = FIRST_BUST
-    kind, points, flag = laid_out(kind), laid_out(points), laid_out(flags[ending])
-    change, total = np.zeros((rounds, lanes), np.int64), np.zeros((rounds, lanes), np.int64)
-    state, now, ends = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64), found.ends
-    for number, width in enumerate(wide.tolist()):
-        one, worth, noted = (whole[number, :width] for whole in (kind, points, flag))
+    worth = points * (kind == POSTS)
+    kind = np.maximum(kind, worth == 0)  # what posts nothing is a ZERO
+    ends = found.ends
+    change, total = np.zeros((2, len(turn)), np.int64)
+    low = np.zeros(len(turn), bool)
+    state, now = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64)
+    short = np.zeros(lanes, np.int64)  # rounds before the target was reached
+    never = np.ones(lanes, bool)
+    for here, width in zip(of_round, wide.tolist(), strict=True):
         state, now = state[:width], now[:width]
-        low = worth < ends.minimum[state]
-        posted = np.where((one == POSTS) & ~low, worth, 0)
-        one = np.where((one == POSTS) & (posted == 0), ZERO, one)
-        noted[low & (noted == ASKS)] = SETTLED | GUESS
-        change[number, :width] = posted + ends.costs[state, one]
-        now = total[number, :width] = now + change[number, :width]
-        state = ends.after[state, one]
+        below = np.less(worth[here], ends.minimum[state], out=low[here])
+        cell = state * len(KINDS) + np.maximum(kind[here], below)
+        one = np.add(worth[here] * ~below, ends.costs.ravel()[cell], out=change[here])
+        now = np.add(now, one, out=total[here])
+        never[:width] &= now < ends.threshold
+        short[:width] += never[:width]
+        state = ends.after.ravel()[cell]
+    noted[low & (noted == ASKS)] = SETTLED | GUESS
 
     # Whoever is the first to reach the target, in the order of turns, begins the last ones.
-    seat, of_lane = np.arange(lanes) - np.repeat(lane, seats), np.repeat(seats, seats)
-    reached = total >= ends.threshold
-    began = np.where(reached.any(0), reached.argmax(0) * of_lane + seat, rounds * int(seats.max()))
-    began = np.minimum.reduceat(began, lane)
+    began = np.minimum.reduceat(np.where(never, rounds * MOST_PLAYERS, short * of_lane + seat), lane)
     over = began + found.last[seats, began % seats]
     finished = over < counts
     turns = np.where(finished, over + 1, counts)
     own = (np.repeat(turns, seats) - 1 - seat) // of_lane + 1  # turns of each seat
-    totals = np.where(own > 0, total[own - 1, np.arange(lanes)], 0)
-    happened = np.arange(rounds)[:, None] < own
-    settled = happened & (flag & SETTLED > 0)
-    same = happened & ~settled & (change == laid_out(recorded.change[turn]))
-
-    def count(each: Ints) -> Ints:
-        """Count turns by game."""
-        counted: Ints = np.add.reduceat(each.sum(0), lane)
-        return counted
-
-    guesses, unknown = count(happened & (flag & GUESS > 0)), count(happened & (flag & UNKNOWN > 0)) > 0
-    return Played(turns, finished, count(same), count(settled), guesses, unknown, totals)
+    totals = np.where(own > 0, total[(until - wide)[np.maximum(own, 1) - 1] + np.arange(lanes)], 0)
+    settled = noted & SETTLED > 0
+    marks = (~settled & (change == recorded.change[turn])) + _MARKS[noted]
+    counted = np.zeros(lanes, np.int64)
+    for number, (here, width) in enumerate(zip(of_round, wide.tolist(), strict=True)):
+        counted[:width] += marks[here] * (number < own[:width])
+    same, settled, guesses, unknown = (np.add.reduceat(counted, lane) >> _PLACES[:, None]) & 0xFFFF
+    return Played(turns, finished, same, settled, guesses, unknown > 0, totals)
 
 
 def compiled(recorded: Recorded, chosen: Ints, found: Rules) -> Played:

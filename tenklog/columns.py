@@ -81,12 +81,12 @@ def read(
     with pq.ParquetFile(paths["games"]) as file:
         told = file.read(_GAMES, use_threads=False)
     ids, players, winners = (told[name].combine_chunks() for name in ("game", "players", "winners"))
-    count, lines = (told[name].to_numpy().astype(np.int64) for name in ("turns", "events"))
+    count = told["turns"].to_numpy().astype(np.int64)
     over = pc.and_(pc.equal(told["status"], "finished"), pc.not_equal(told["origin"], "replay"))
     games, rules, names = ids.to_pylist(), np.array(told["rules_hash"].to_pylist()), players.flatten()
     seats = players.value_lengths().to_numpy().astype(np.int64)
     lane = np.cumsum(seats) - seats
-    won = _won(names.to_pylist(), lane.tolist(), seats.tolist(), winners)
+    won = _won(names, seats, winners)
     end = np.cumsum(count)
     begin = end - count
     (game, outcome), (turn, seat, rolls, change) = _columns(
@@ -95,58 +95,60 @@ def read(
     (game_of_roll,), (rolled, kept) = _columns(paths["rolls"], ("game",), ("roll_set", "kept_set"))
     rolls = np.maximum(rolls, 0)
     number = np.repeat(np.arange(len(count), dtype=np.int32), count)
+    none, no = np.zeros(0, np.int64), np.zeros(len(count), bool)
+    nothing = Recorded(games, ids, rules, no, no, seats, lane, names, won, count, begin, none, none, none, none, none)
     # Tables are joined by the order of their rows, so that order is looked at.
-    if not (_in_order(game, games, number) and _in_order(game_of_roll, games, np.repeat(number, rolls))):
-        none, no = np.zeros(0, np.int64), np.zeros(len(count), bool)
-        return Recorded(games, ids, rules, no, no, seats, lane, names, won, count, begin, none, none, none, none, none)
+    if not _in_order(game, ids, number):
+        return nothing
+    after = np.cumsum(rolls, dtype=np.int32)  # where the rolls of each turn end
+    until = np.concatenate([[0], after])
+    thrown = until[end] - until[begin]
+    if not _in_order(game_of_roll, ids, np.repeat(np.arange(len(count), dtype=np.int32), thrown)):
+        return nothing
     how = np.array([_HOW.get(word, 0) for word in outcome.dictionary.to_pylist()] or [0], np.int8)
     how = how[outcome.indices.to_numpy()]
-    first = np.cumsum(rolls, dtype=np.int32) - rolls
-    symbol = rolled.astype(np.int32) * WIDTH + (kept + 1)
+    symbol = rolled.astype(np.int32) * WIDTH
+    symbol += kept
+    symbol += 1
     place = np.arange(len(how), dtype=np.int32) - np.repeat(begin.astype(np.int32), count)
     usual = (rolls > 0) & (how > 0) & (turn == place + 1)
-    even = seat == place % np.repeat(np.maximum(seats, 1).astype(np.int32), count) + 1
     # Nothing is kept of the last roll of a lost turn alone, unless throws may be blank or a last die thrown again.
     lost = np.zeros(len(symbol), bool)
-    lost[(first + rolls - 1)[usual & (how >= LOST_ALL)]] = True
+    lost[after[usual & (how >= LOST_ALL)] - 1] = True
     odd = np.flatnonzero(lost != (kept < 0))
-    usual[np.searchsorted(first, odd, "right") - 1] = False
-    symbol[(first + rolls - 1)[usual & (how == WON_ALL)]] += WON
-
-    def of_game(each: Ints) -> Ints:
-        """Sum up for each game what its turns have."""
-        total = np.concatenate([[0], np.cumsum(each)])
-        summed: Ints = total[end] - total[begin]
-        return summed
-
-    plain = (count > 0) & (of_game(usual) == count) & over.to_numpy()
-    said = plain & (1 + of_game(2 * rolls - (how > BANKED) + (how < WON_ALL)) != lines)  # more than the turns' moves
+    usual[np.searchsorted(after, odd, "right")] = False
+    symbol[after[usual & (how == WON_ALL)] - 1] += WON
+    plain = (count > 0) & over.to_numpy()
+    plain[number[~usual]] = False
+    # Each turn of a game of usual ones has its rolls, all but a lost last one with a keep, and a bank or bust unless won.
+    spent = np.concatenate([[0], np.cumsum(how)])
+    lines = 1 + 2 * (thrown + count) - (spent[end] - spent[begin])
+    said = plain & (lines != told["events"].to_numpy())  # more than the turns' moves
     if said.any():
         given = {"games": [games[one] for one in np.flatnonzero(said)], "plain": PLAIN}
         unusual = {row[0] for row in con.execute(_UNUSUAL.format(**sources), given).fetchall()}
         plain &= np.array([one not in unusual for one in games], bool)
-    evenly = plain & (of_game(even) == count) & (count <= MOST_ROUNDS * seats)
-    change = change.astype(np.int64)
-    numbers = symbols.number(symbol)
+    even = plain & (count <= MOST_ROUNDS * seats)
+    even[number[seat != place % np.repeat(np.maximum(seats, 1).astype(np.int32), count) + 1]] = False
     return Recorded(
-        games, ids, rules, plain, evenly, seats, lane, names, won, count, begin, seat - 1, change, rolls, first, numbers
+        games, ids, rules, plain, even, seats, lane, names, won, count, begin, seat - 1,
+        change.astype(np.int64, copy=False), rolls, after - rolls, symbols.number(symbol),
     )  # fmt: skip
 
 
-def _won(names: list[str], lane: list[int], seats: list[int], winners: Any) -> Ints:
-    """Tell for the seats of all games, which begin at `lane`, whether they won."""
-    won = np.zeros(len(names), bool)
-    flat, place = winners.flatten().to_pylist(), 0
-    for begin, count, number in zip(lane, seats, pc.fill_null(winners.value_lengths(), 0).to_pylist(), strict=True):
-        for player in flat[place : place + number]:
-            won[names.index(player, begin, begin + count)] = True
-        place += number
-    return won
+def _won(names: pa.Array, seats: Ints, winners: pa.Array) -> Ints:
+    """Tell for the seats of all games, of which each has so many, whether they won."""
+    both = pa.concat_arrays([names, winners.flatten()]).dictionary_encode()
+    player = both.indices.to_numpy()
+    counts = (seats, pc.fill_null(winners.value_lengths(), 0).to_numpy())
+    game = np.concatenate([np.repeat(np.arange(len(seats)), count) for count in counts])
+    key = game * len(both.dictionary) + player
+    return np.isin(key[: len(names)], key[len(names) :])
 
 
-def _in_order(column: Any, games: list[str], numbers: Ints) -> bool:
+def _in_order(column: Any, ids: pa.Array, numbers: Ints) -> bool:
     """Tell whether a column of games names those of the numbers, one row after another."""
-    known = {game: number for number, game in enumerate(games)}
-    words = np.array([known.get(word, -1) for word in column.dictionary.to_pylist()], np.int32)
-    rows = column.indices.to_numpy()
-    return np.array_equal(rows if np.array_equal(words, np.arange(len(words))) else words[rows], numbers)
+    rows, words = column.indices.to_numpy(), column.dictionary
+    if not words.equals(ids):
+        rows = pc.fill_null(pc.index_in(words, ids), -1).to_numpy()[rows]
+    return np.array_equal(rows, numbers)

@@ -34,6 +34,7 @@ WIDTH = 1024  # a power of 2 above these, which is fast to divide by
 BANK = len(SETS) * WIDTH
 MOST_CELLS = 1 << 20  # of the table of one ruleset; what has no room there is replayed plainly
 MOST_STATES = 64  # of a seat
+MOST_ENDINGS = 64  # of turns, more than there are kinds of them
 _NOBODY = "nobody"
 
 
@@ -84,8 +85,9 @@ class Transitions:
     """What becomes of recorded turns under one ruleset and policy, found out as it is asked for.
 
     The table has a row for each stand of a turn and a column for each symbol. A cell holds the points that are gained
-    there (above the lowest 16 bits) and the stand after it, or how the turn ended; it is -1 until it is asked for.
-    Threads may share it.
+    there (above the lowest 16 bits) and the stand after it, or how the turn ended; it is -1 until it is asked for. The
+    last rows are those of ended turns, which a negative stand finds: nothing changes there any more. Threads may share
+    it.
     """
 
     def __init__(self, rules: Ruleset, settle: Settle, symbols: Symbols) -> None:
@@ -95,7 +97,7 @@ class Transitions:
         # With minimums of 0, what forbids to stop is about dice alone; with 1 it shows whether a minimum does too.
         self._free, self._bound = (_Probe(with_minimum(rules, points), settle) for points in (0, 1))
         self._stands = {Turn(0, rules.dice): 0}
-        self._cells = np.full((8, 1024), -1, np.int64)
+        self._cells = _unknown(8, 1024)
         self._lock = Lock()
 
     def walk(self, symbols: Ints, first: Ints, rolls: Ints) -> tuple[Ints, Ints, Ints]:
@@ -103,24 +105,27 @@ class Transitions:
 
         Return for each how it ends (an index of `endings`), its points at stake then, and the rolls that it took.
         """
-        ending = np.zeros(len(first), np.int16)
-        points = np.zeros(len(first), np.int64)
-        taken = np.zeros(len(first), np.int32)
-        at = np.flatnonzero(rolls)
-        stand = np.zeros(len(at), np.int64)
-        count = 0
-        while len(at):
-            gain, stand = self._look(stand, symbols[first[at] + count])
-            points[at] += gain
-            count += 1
-            banks = np.flatnonzero((stand >= 0) & (rolls[at] == count))
-            if len(banks):
-                gain, stand[banks] = self._look(stand[banks], np.zeros(len(banks), np.int32))
-                points[at[banks]] += gain
-            over, on = np.flatnonzero(stand < 0), np.flatnonzero(stand >= 0)
-            done = at[over]
-            ending[done], taken[done] = -1 - stand[over], count
-            at, stand = at[on], stand[on]
+        ending, points, taken = (np.zeros(len(first), kind) for kind in (np.int16, np.int64, np.int32))
+        if not len(rolls):
+            return ending, points, taken
+        # Longest first, so that whoever has a roll more is a slice. Behind the last roll stands the bank, number 0.
+        narrow = rolls.astype(np.min_scalar_type(rolls.max()))  # what is short is sorted by its digits
+        longest = np.argsort(narrow, kind="stable")[::-1]
+        more = (len(rolls) - np.cumsum(np.bincount(narrow))).tolist()
+        count = more[0]
+        longest = longest[:count]
+        at = first[longest].astype(np.int64)
+        stand, gained, used = (np.zeros(count, kind) for kind in (np.int64, np.int64, np.int32))
+        for left in more:
+            symbol = symbols[at[:left]]
+            used[:left] += stand[:left] >= 0
+            at[:left] += 1
+            found = self._look(stand[:count], symbol)  # of those that have no roll more, the bank
+            gained[:count] += found >> 16
+            found &= 0xFFFF
+            np.subtract(found, 0x8000, out=stand[:count])
+            count = left
+        ending[longest], points[longest], taken[longest] = -1 - stand, gained, used
         return ending, points, taken
 
     def meanings(self) -> tuple[Ints, Ints]:
@@ -139,18 +144,19 @@ class Transitions:
         """Return the table as it is now, with a column for every symbol met so far."""
         if len(self.symbols.known) > self._cells.shape[1]:
             with self._lock:
-                self._widen(self._cells.shape[0], 2 * len(self.symbols.known))
+                self._widen(self._cells.shape[0] - MOST_ENDINGS, 2 * len(self.symbols.known))
         return self._cells
 
-    def _look(self, stand: Ints, symbol: Ints) -> tuple[Ints, Ints]:
-        """Return the points gained and the stands after some symbols; one below 0 is -1 less the index of an ending."""
+    def _look(self, stand: Ints, symbol: Ints) -> Ints:
+        """Return the cells of some stands and symbols, those behind the last symbol with number 0."""
         while True:
             cells = self.cells()
             columns = cells.shape[1]
-            key = stand * columns + symbol
-            found = cells.ravel()[key]
+            key = stand * columns
+            key[: len(symbol)] += symbol
+            found: Ints = cells.ravel()[key]
             if not len(found) or found.min() >= 0:
-                return found >> 16, (found & 0xFFFF) - 0x8000
+                return found
             self.find(key[found < 0], columns)
 
     def find(self, keys: Ints, columns: int) -> None:
@@ -160,8 +166,9 @@ class Transitions:
                 self._find(*divmod(key, columns))
 
     def _widen(self, rows: int, columns: int) -> None:
-        wider = np.full((rows, columns), -1, np.int64)
-        wider[: self._cells.shape[0], : self._cells.shape[1]] = self._cells
+        wider = _unknown(rows, columns)
+        known = self._cells[:-MOST_ENDINGS]
+        wider[: known.shape[0], : known.shape[1]] = known
         self._cells = wider
 
     def _find(self, stand: int, symbol: int) -> None:
@@ -179,13 +186,14 @@ class Transitions:
                 assert isinstance(asked, tuple)
                 ending = replace(ending, asks=asked[1].settled)
             if ending not in self.endings:
+                assert len(self.endings) < MOST_ENDINGS
                 self.endings.append(ending)
             after = -1 - self.endings.index(ending)
         self._cells[stand, symbol] = (gain << 16) + after + 0x8000
 
     def _number(self, stand: Turn) -> int:
         """Return the number of a stand, or of the ending OTHER when there is no room for one more."""
-        rows, columns = self._cells.shape
+        rows, columns = self._cells.shape[0] - MOST_ENDINGS, self._cells.shape[1]
         if stand not in self._stands:
             if len(self._stands) == rows:
                 if 2 * rows * columns > MOST_CELLS:
@@ -193,6 +201,13 @@ class Transitions:
                 self._widen(2 * rows, columns)
             self._stands[stand] = len(self._stands)
         return self._stands[stand]
+
+
+def _unknown(rows: int, columns: int) -> Ints:
+    """Return a table of so many stands and symbols of which nothing is known yet."""
+    cells = np.full((rows + MOST_ENDINGS, columns), -1, np.int64)
+    cells[rows:] = np.arange(-MOST_ENDINGS, 0)[:, None] + 0x8000
+    return cells
 
 
 def with_minimum(rules: Ruleset, points: int) -> Ruleset:
@@ -264,7 +279,7 @@ class _Probe:
 POSTS, ZERO, BUST, FIRST_BUST = range(4)
 # What is noted of a turn.
 SETTLED, GUESS, ASKS, UNKNOWN = 1, 2, 4, 8
-_KINDS: tuple[tuple[Outcome, int, int], ...] = (("banked", 1, 2), ("scoreless", 0, 2), ("bust", 0, 2), ("bust", 0, 1))
+KINDS: tuple[tuple[Outcome, int, int], ...] = (("banked", 1, 2), ("scoreless", 0, 2), ("bust", 0, 2), ("bust", 0, 1))
 
 
 class Ends:
@@ -283,9 +298,9 @@ class Ends:
             at = replace(self._at, seats=(seat, self._at.seats[1]))
             minimum.append(state.terms(at, Turn(0, rules.dice)).minimum)
             ends = [
-                end_turn(at, Turn(0, rules.dice, rolls=rolls), outcome, posted) for outcome, posted, rolls in _KINDS
+                end_turn(at, Turn(0, rules.dice, rolls=rolls), outcome, posted) for outcome, posted, rolls in KINDS
             ]
-            costs.append([end.seats[0].total - posted for end, (_, posted, _) in zip(ends, _KINDS, strict=True)])
+            costs.append([end.seats[0].total - posted for end, (_, posted, _) in zip(ends, KINDS, strict=True)])
             now = [Seat("", opened=end.seats[0].opened, streak=end.seats[0].streak) for end in ends]
             if len(states) < MOST_STATES:
                 states += [one for one in dict.fromkeys(now) if one not in states]
