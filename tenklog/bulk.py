@@ -5,9 +5,9 @@ is worked out for all games together where that is simple, and where it is not, 
 turn. Every other game is replayed plainly. Needs numpy and pyarrow.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from threading import Lock, local
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -31,7 +31,6 @@ from tenklog.transitions import (
     POSTS,
     SETTLED,
     UNKNOWN,
-    ZERO,
     Ends,
     Ints,
     Symbols,
@@ -86,9 +85,10 @@ class Played(Struct, frozen=True):
     totals: Ints
 
 
-# What is noted of a turn, so that adding it up counts each by itself: what stays the same, and SETTLED, GUESS, UNKNOWN.
-_PLACES = np.array([0, 16, 32, 48])
-_MARKS = np.array([sum(bool(one & flag) << place for flag, place in zip((SETTLED, GUESS, UNKNOWN), (16, 32, 48))) for one in range(16)])  # fmt: skip
+# Marks that are added up in one number for each lane: those that stay the same, then each of what is noted of a turn.
+_NOTED = (SETTLED, GUESS, UNKNOWN)
+_PLACES = np.array([0, 16, 32, 48])  # of bits
+_MARKS = np.array([sum((note & one > 0) << 16 * (1 + n) for n, one in enumerate(_NOTED)) for note in range(16)])
 
 
 def together(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
@@ -224,13 +224,12 @@ class Known:
         self._lock = Lock()
         self._own = local()
 
-    @property
-    def connection(self) -> "DuckDBPyConnection":
-        """Return this thread's own connection."""
+    def ask(self, sources: Mapping[str, str], sql: str, given: Mapping[str, object]) -> list[tuple[Any, ...]]:
+        """Ask DuckDB about some tables, in this thread's own connection: few parts need it, and it takes memory."""
         if not hasattr(self._own, "connection"):
             self._own.connection = archive.connect(1)
-        found: DuckDBPyConnection = self._own.connection
-        return found
+        con: DuckDBPyConnection = self._own.connection
+        return con.execute(sql.format(**sources), dict(given) or None).fetchall()
 
     def rules(self, rules: Ruleset, settle: Settle) -> Rules:
         """Return what is known about a ruleset."""

@@ -4,9 +4,9 @@ Tables are joined by the order of their rows, which is looked at: where it is an
 numpy and pyarrow.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,11 +16,12 @@ from msgspec import Struct
 
 from tenklog.transitions import WIDTH, WON, Ints, Symbols
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
 MOST_ROUNDS = 250  # of games that are replayed together; the longest sets the size of what is worked out
 PLAIN = ["start", "roll", "keep", "bank", "bust", "note", "expect", "undo"]
+
+
+# Asks SQL about the tables of a part, each named in braces, with values for its parameters.
+Ask = Callable[[str, Mapping[str, object]], list[tuple[Any, ...]]]
 
 
 class Recorded(Struct, frozen=True):
@@ -71,12 +72,10 @@ def _columns(path: Path, words: tuple[str, ...], numbers: tuple[str, ...]) -> tu
     return texts, [one.to_numpy() for one in values]
 
 
-def read(
-    con: "DuckDBPyConnection", sources: Mapping[str, str], paths: Mapping[str, Path], symbols: Symbols
-) -> Recorded:
+def read(ask: Ask, paths: Mapping[str, Path], symbols: Symbols) -> Recorded:
     """Read the games of a part, whose rows lie game after game as they were written.
 
-    The tables are `sources` for SQL and `paths` for what reads columns faster than a query gives them.
+    `paths` are its tables; `ask` is what asks DuckDB about them, which gives whole columns slower.
     """
     with pq.ParquetFile(paths["games"]) as file:
         told = file.read(_GAMES, use_threads=False)
@@ -120,13 +119,13 @@ def read(
     symbol[after[usual & (how == WON_ALL)] - 1] += WON
     plain = (count > 0) & over.to_numpy()
     plain[number[~usual]] = False
-    # Each turn of a game of usual ones has its rolls, all but a lost last one with a keep, and a bank or bust unless won.
+    # A usual turn has its rolls, each with a keep but for a lost last one, and a bank or bust unless it was won.
     spent = np.concatenate([[0], np.cumsum(how)])
     lines = 1 + 2 * (thrown + count) - (spent[end] - spent[begin])
     said = plain & (lines != told["events"].to_numpy())  # more than the turns' moves
     if said.any():
         given = {"games": [games[one] for one in np.flatnonzero(said)], "plain": PLAIN}
-        unusual = {row[0] for row in con.execute(_UNUSUAL.format(**sources), given).fetchall()}
+        unusual = {row[0] for row in ask(_UNUSUAL, given)}
         plain &= np.array([one not in unusual for one in games], bool)
     even = plain & (count <= MOST_ROUNDS * seats)
     even[number[seat != place % np.repeat(np.maximum(seats, 1).astype(np.int32), count) + 1]] = False

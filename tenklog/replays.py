@@ -29,9 +29,9 @@ from tenklog.walk import Settle
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from duckdb import DuckDBPyConnection
 
     from tenklog.bulk import Known
+    from tenklog.columns import Ask
 
 COMMIT = 0.5  # seconds between two commits
 RULESETS = 32  # that are replayed under at once; what was found out about each takes memory
@@ -150,11 +150,13 @@ def _all(
     if not todo:
         return
     try:
-        import pyarrow.parquet  # noqa: F401  (what `bulk` imports when it reads)
+        import pyarrow.parquet  # what `bulk` imports when it reads
 
         from tenklog.bulk import Known
     except ImportError:
         raise UsageError("replaying an archive needs numpy and pyarrow", "pip install 'tenklog[bulk]'") from None
+    # Its own allocator keeps what a thread has read, as much again as all that a replay holds at once.
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())
     walks: list[tuple[Part, Asked]] = []
     for first in range(0, max((len(asked) for _, asked in todo), default=0), RULESETS):
         some = [(part, asked[first : first + RULESETS]) for part, asked in todo]
@@ -192,13 +194,14 @@ def _replay(folder: Path, known: "Known", most: int, one: tuple[Part, list[Asked
     from tenklog.columns import read
 
     part, asked = one
-    con = known.connection
     sources = {table: archive.source(folder, Manifest(1, (part,)), table) for table in TABLES}
-    recorded = read(con, sources, {table: folder / file.name for table, file in part.files.items()}, known.symbols)
+    recorded = read(
+        partial(known.ask, sources), {table: folder / file.name for table, file in part.files.items()}, known.symbols
+    )
     games, turns = recorded.games, int(recorded.turns.sum())
     made: list[Made | Asked] = []
     for rules in asked:
-        agreed = rules_of(con, sources, rules)
+        agreed = rules_of(partial(known.ask, sources), rules)
         tables, left = looked_up(recorded, agreed, rules.settle, known)
         if len(left) > most:
             made.append(rules)
@@ -220,14 +223,12 @@ def _replay(folder: Path, known: "Known", most: int, one: tuple[Part, list[Asked
     return made
 
 
-def rules_of(con: "DuckDBPyConnection", sources: dict[str, str], asked: Asked) -> dict[str, Ruleset] | Ruleset:
+def rules_of(ask: "Ask", asked: Asked) -> dict[str, Ruleset] | Ruleset:
     """Return the rules that all games are replayed under, or those of the games by the hash of their own rules."""
     if asked.rules is not None:
         return asked.rules
     found = {}
-    for rules_hash, text in con.execute(
-        f"SELECT rules_hash, any_value(ruleset) FROM ({sources['games']}) GROUP BY 1"
-    ).fetchall():
+    for rules_hash, text in ask("SELECT rules_hash, any_value(ruleset) FROM ({games}) GROUP BY 1", {}):
         own = json.decode(text, type=Ruleset)
         found[rules_hash] = change(own, parse_changes(asked.typed, own))
     return found

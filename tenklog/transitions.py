@@ -297,9 +297,7 @@ class Ends:
         for seat in states:
             at = replace(self._at, seats=(seat, self._at.seats[1]))
             minimum.append(state.terms(at, Turn(0, rules.dice)).minimum)
-            ends = [
-                end_turn(at, Turn(0, rules.dice, rolls=rolls), outcome, posted) for outcome, posted, rolls in KINDS
-            ]
+            ends = [end_turn(at, Turn(0, rules.dice, rolls=rolls), outcome, posted) for outcome, posted, rolls in KINDS]
             costs.append([end.seats[0].total - posted for end, (_, posted, _) in zip(ends, KINDS, strict=True)])
             now = [Seat("", opened=end.seats[0].opened, streak=end.seats[0].streak) for end in ends]
             if len(states) < MOST_STATES:

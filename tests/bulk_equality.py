@@ -137,13 +137,13 @@ def looked_up(folder: Path, every: Sequence[replays.Asked]) -> tuple[set[tuple[i
     """
     together, by_turns = set(), set()
     known = bulk.Known()
-    con = archive.connect()
     for part in archive.open_archive(folder).parts:
         sources = {table: archive.source(folder, archive.Manifest(1, (part,)), table) for table in TABLES}
         paths = {table: folder / file.name for table, file in part.files.items()}
-        recorded = columns.read(con, sources, paths, known.symbols)
+        ask = partial(known.ask, sources)
+        recorded = columns.read(ask, paths, known.symbols)
         for number, one in enumerate(every):
-            rules = replays.rules_of(con, sources, one)
+            rules = replays.rules_of(ask, one)
             pair = []
             for kernel.COMPILED in (True, False):
                 tables, left = bulk.looked_up(recorded, rules, one.settle, known)
@@ -154,7 +154,6 @@ def looked_up(folder: Path, every: Sequence[replays.Asked]) -> tuple[set[tuple[i
                 here = rules[recorded.rules[place]] if isinstance(rules, dict) else rules
                 if recorded.plain[place] and bulk.by_turns(recorded, place, known.rules(here, one.settle)):
                     by_turns.add((number, recorded.games[place]))
-    con.close()
     return together, by_turns
 
 

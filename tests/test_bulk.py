@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +49,7 @@ def recorded(folder: Path, part: archive.Part, known: bulk.Known) -> columns.Rec
     """Read a part."""
     sources = {table: archive.source(folder, archive.Manifest(1, (part,)), table) for table in TABLES}
     paths = {table: folder / file.name for table, file in part.files.items()}
-    con = archive.connect()
-    found = columns.read(con, sources, paths, known.symbols)
-    con.close()
-    return found
+    return columns.read(partial(known.ask, sources), paths, known.symbols)
 
 
 def games(folder: Path, count: int, begin: int = 0) -> list[Path]:
@@ -141,7 +139,8 @@ def test_rows_in_another_order_are_not_looked_up(presets: Path, tmp_path: Path) 
         con.execute(f"COPY (FROM read_parquet('{paths[table]}') ORDER BY game DESC, turn) TO '{mixed}'")
         paths[table] = mixed
         sources = {name: f"FROM read_parquet('{path}')" for name, path in paths.items()}
-        assert not columns.read(con, sources, paths, bulk.Known().symbols).plain.any(), table
+        known = bulk.Known()
+        assert not columns.read(partial(known.ask, sources), paths, known.symbols).plain.any(), table
     con.close()
 
 
