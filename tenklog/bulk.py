@@ -77,12 +77,14 @@ class Played(Struct, frozen=True):
     """What became of games: by game, and by lane, a seat of a game."""
 
     turns: Ints  # that happened here
+    begun: Ints  # whether somebody reached the target
     finished: Ints
     same: Ints
     settled: Ints
     guesses: Ints
     unknown: Ints  # whether the tables left anything out
     totals: Ints
+    states: Ints  # of `Ends`
 
 
 # Marks that are added up in one number for each lane: those that stay the same, then each of what is noted of a turn.
@@ -92,8 +94,8 @@ _MARKS = np.array([sum((note & one > 0) << 16 * (1 + n) for n, one in enumerate(
 
 
 def together(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
-    """Replay chosen even games round by round."""
-    seats, counts, begin = recorded.seats[chosen], recorded.turns[chosen], recorded.begin[chosen]
+    """Replay the even turns of chosen games round by round."""
+    seats, counts, begin = recorded.seats[chosen], recorded.even[chosen], recorded.begin[chosen]
     lanes = int(seats.sum())
     lane = np.cumsum(seats) - seats  # of each game's first seat
     lengths = -(-counts // seats)
@@ -118,7 +120,7 @@ def together(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
     worth = points * (kind == POSTS)
     kind = np.maximum(kind, worth == 0)  # what posts nothing is a ZERO
     ends = found.ends
-    change, total = np.zeros((2, len(turn)), np.int64)
+    change, total, stated = np.zeros((3, len(turn)), np.int64)
     low = np.zeros(len(turn), bool)
     state, now = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64)
     short = np.zeros(lanes, np.int64)  # rounds before the target was reached
@@ -131,7 +133,7 @@ def together(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
         now = np.add(now, one, out=total[here])
         never[:width] &= now < ends.threshold
         short[:width] += never[:width]
-        state = ends.after.ravel()[cell]
+        state = stated[here] = ends.after.ravel()[cell]
     noted[low & (noted == ASKS)] = SETTLED | GUESS
 
     # Whoever is the first to reach the target, in the order of turns, begins the last ones.
@@ -140,19 +142,20 @@ def together(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
     finished = over < counts
     turns = np.where(finished, over + 1, counts)
     own = (np.repeat(turns, seats) - 1 - seat) // of_lane + 1  # turns of each seat
-    totals = np.where(own > 0, total[(until - wide)[np.maximum(own, 1) - 1] + np.arange(lanes)], 0)
+    final = (until - wide)[np.maximum(own, 1) - 1] + np.arange(lanes)
+    totals, states = (np.where(own > 0, one[final], 0) for one in (total, stated))
     settled = noted & SETTLED > 0
     marks = (~settled & (change == recorded.change[turn])) + _MARKS[noted]
     counted = np.zeros(lanes, np.int64)
     for number, (here, width) in enumerate(zip(of_round, wide.tolist(), strict=True)):
         counted[:width] += marks[here] * (number < own[:width])
     same, settled, guesses, unknown = (np.add.reduceat(counted, lane) >> _PLACES[:, None]) & 0xFFFF
-    return Played(turns, finished, same, settled, guesses, unknown > 0, totals)
+    return Played(turns, began < counts, finished, same, settled, guesses, unknown > 0, totals, states)
 
 
 def compiled(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
-    """Replay chosen even games one after another, in what numba compiled."""
-    seats, counts, begin = recorded.seats[chosen], recorded.turns[chosen], recorded.begin[chosen]
+    """Replay the even turns of chosen games one game after another, in what numba compiled."""
+    seats, counts, begin = recorded.seats[chosen], recorded.even[chosen], recorded.begin[chosen]
     todo = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts - begin, counts)
     missing = np.empty(len(todo), np.int64)
     turns = found.turns
@@ -165,8 +168,8 @@ def compiled(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
         todo = todo[:left]
         turns.find(missing[:left], cells.shape[1])
     games, ends = len(chosen), found.ends
-    of_games = (np.zeros(games, kind) for kind in (np.int64, bool, np.int64, np.int64, np.int64, bool))
-    played = Played(*of_games, totals=np.zeros(seats.sum(), np.int64))  # type: ignore[misc]
+    of_games = (np.zeros(games, kind) for kind in (np.int64, bool, bool, np.int64, np.int64, np.int64, bool))
+    played = Played(*of_games, *np.zeros((2, seats.sum()), np.int64))
     kernel.play(
         begin, counts, seats, np.cumsum(seats) - seats, *ended, recorded.change, *turns.meanings(),
         ends.minimum, ends.costs, ends.after, ends.threshold, found.last, *astuple(played),
@@ -175,13 +178,15 @@ def compiled(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
 
 
 def fast(recorded: Recorded, chosen: Ints, found: Rules) -> tuple[Ints, pa.Table]:
-    """Replay chosen even games; return which of them were so simple, and the rows of those."""
+    """Replay chosen games, their even turns together; return which of them the tables have all of, and their rows."""
     played = (compiled if kernel.COMPILED else together)(recorded, chosen, found)
     seats, counts, turns = recorded.seats[chosen], recorded.turns[chosen], played.turns
     lane = np.cumsum(seats) - seats
     leads = played.totals == np.repeat(np.maximum.reduceat(played.totals, lane), seats)
     lead = np.add.reduceat(leads, lane, dtype=np.int64)
-    sure = ~played.unknown & ~(played.finished & (lead > 1))  # level ends may be played on
+    # A level end may be played on, and turns may follow the even ones.
+    sure = ~played.unknown & np.where(played.finished, lead == 1, recorded.even[chosen] == counts)
+    on = np.flatnonzero(~played.unknown & ~sure & (played.finished | ~played.begun)).tolist()
     there = np.arange(len(leads)) + np.repeat(recorded.lane[chosen] - lane, seats)  # each lane's own among all games
     same = np.logical_and.reduceat(leads == recorded.won[there], lane)[sure]
     numbers = {
@@ -206,7 +211,10 @@ def fast(recorded: Recorded, chosen: Ints, found: Rules) -> tuple[Ints, pa.Table
         "same_winner": pa.array(same, mask=~finished),
     }
     columns |= {key: pa.array(values[sure].astype(np.int32)) for key, values in numbers.items()}
-    return sure, pa.Table.from_arrays([columns[name] for name in schema().names], schema=schema())
+    table = pa.Table.from_arrays([columns[name] for name in schema().names], schema=schema())
+    goes_on = [(one, by_turns(recorded, int(chosen[one]), found, (played, one, int(lane[one])))) for one in on]
+    sure[[one for one, row in goes_on if row]] = True
+    return sure, pa.concat_tables([table, table_of([row for _, row in goes_on if row])])
 
 
 def table_of(rows: Sequence[Row]) -> pa.Table:
@@ -257,25 +265,36 @@ def looked_up(
     left = np.ones(len(recorded.games), bool)
     for rules_hash, one in rules.items() if isinstance(rules, dict) else (("", rules),):
         found = known.rules(one, settle)
-        chosen = np.flatnonzero(recorded.even & (recorded.rules == rules_hash) if rules_hash else recorded.even)
+        even = recorded.plain & (recorded.even > 0)
+        chosen = np.flatnonzero(even & (recorded.rules == rules_hash) if rules_hash else even)
         if found.simple and len(chosen):
-            chosen = chosen[
-                np.argsort(-(recorded.turns[chosen] // recorded.seats[chosen]))
-            ]  # late rounds are short then
+            # Late rounds are short then.
+            chosen = chosen[np.argsort(-(recorded.even[chosen] // recorded.seats[chosen]))]
             sure, more = fast(recorded, chosen, found)
             left[chosen[sure]] = False
             tables.append(more)
     return tables, np.flatnonzero(left).tolist()
 
 
-def by_turns(recorded: Recorded, place: int, found: Rules) -> Row | None:
-    """Replay a plain game turn by turn: each is looked up, and ended by the fold itself; None when one is not known."""
+def by_turns(recorded: Recorded, place: int, found: Rules, on: tuple[Played, int, int] | None = None) -> Row | None:
+    """Replay a plain game turn by turn: each is looked up, and ended by the fold itself; None when one is not known.
+
+    It goes `on` after what is played already, of a game of that number there, whose first lane has that one.
+    """
     rules, seats = found.rules, slice(recorded.lane[place], recorded.lane[place] + recorded.seats[place])
-    turns = slice(recorded.begin[place], recorded.begin[place] + recorded.turns[place])
-    looked_up = found.turns.walk(recorded.symbols, recorded.first[turns], recorded.rolls[turns])
     position = opening(tuple(recorded.names[seats].to_pylist()), rules, replayed=True)
     stopped = False
     happened = same = settled = guesses = 0
+    if on is not None:
+        played, number, lane = on
+        counts = (played.turns, played.same, played.settled, played.guesses)
+        happened, same, settled, guesses = (int(one[number]) for one in counts)
+        lanes = slice(lane, lane + len(position.seats))
+        rounds, seat = divmod(happened - 1, len(position.seats))
+        stood = (played.totals[lanes].tolist(), played.states[lanes].tolist())
+        position = found.ends.stands(position, *stood, seat, rounds + 1, bool(played.finished[number]))
+    turns = slice(recorded.begin[place] + happened, recorded.begin[place] + recorded.turns[place])
+    looked_up = found.turns.walk(recorded.symbols, recorded.first[turns], recorded.rolls[turns])
     told = (recorded.seat[turns], recorded.change[turns], *looked_up)
     for seat, there, number, points, rolls in zip(*(one.tolist() for one in told), strict=True):
         if stopped or position.turn is None or position.turn.seat != seat:

@@ -27,9 +27,9 @@ Ask = Callable[[str, Mapping[str, object]], list[tuple[Any, ...]]]
 class Recorded(Struct, frozen=True):
     """Archived games, and their turns that ended, game after game.
 
-    For each game: whether its turns can be looked up, and are those of one seat after the other; its seats, its turns
-    and where they begin. For each turn: its seat from 0, by what it changed the total, its rolls, and where their
-    symbols (as numbers) begin.
+    For each game: whether its turns can be looked up, and how many of them, from the first, are those of one seat after
+    the other (0 where these are too many); its seats, its turns and where they begin. For each turn: its seat from 0,
+    by what it changed the total, its rolls, and where their symbols (as numbers) begin.
     """
 
     games: list[str]
@@ -95,7 +95,9 @@ def read(ask: Ask, paths: Mapping[str, Path], symbols: Symbols) -> Recorded:
     rolls = np.maximum(rolls, 0)
     number = np.repeat(np.arange(len(count), dtype=np.int32), count)
     none, no = np.zeros(0, np.int64), np.zeros(len(count), bool)
-    nothing = Recorded(games, ids, rules, no, no, seats, lane, names, won, count, begin, none, none, none, none, none)
+    nothing = Recorded(
+        games, ids, rules, no, 0 * count, seats, lane, names, won, count, begin, none, none, none, none, none
+    )
     # Tables are joined by the order of their rows, so that order is looked at.
     if not _in_order(game, ids, number):
         return nothing
@@ -127,8 +129,10 @@ def read(ask: Ask, paths: Mapping[str, Path], symbols: Symbols) -> Recorded:
         given = {"games": [games[one] for one in np.flatnonzero(said)], "plain": PLAIN}
         unusual = {row[0] for row in ask(_UNUSUAL, given)}
         plain &= np.array([one not in unusual for one in games], bool)
-    even = plain & (count <= MOST_ROUNDS * seats)
-    even[number[seat != place % np.repeat(np.maximum(seats, 1).astype(np.int32), count) + 1]] = False
+    even = count.copy()
+    other = np.flatnonzero(seat != place % np.repeat(np.maximum(seats, 1).astype(np.int32), count) + 1)
+    np.minimum.at(even, number[other], place[other])
+    even[even > MOST_ROUNDS * seats] = 0
     return Recorded(
         games, ids, rules, plain, even, seats, lane, names, won, count, begin, seat - 1,
         change.astype(np.int64, copy=False), rolls, after - rolls, symbols.number(symbol),

@@ -34,10 +34,10 @@ def walk(
     left = 0
     for number in range(len(todo)):
         turn = todo[number]
-        stand = worth = 0
-        count = rolls[turn]
-        for place in range(count + 1):
-            symbol = symbols[first[turn] + place] if place < count else 0  # behind the last roll stands the bank
+        begin, count = first[turn], rolls[turn]
+        stand = worth = place = 0
+        while True:
+            symbol = symbols[begin + place] if place < count else 0  # behind the last roll stands the bank
             cell = cells[stand, symbol]
             if cell < 0:
                 todo[left] = turn
@@ -46,8 +46,9 @@ def walk(
                 break
             worth += cell >> 16
             stand = (cell & 0xFFFF) - 0x8000
+            place += 1
             if stand < 0:
-                ending[turn], points[turn], taken[turn] = -1 - stand, worth, min(place + 1, count)
+                ending[turn], points[turn], taken[turn] = -1 - stand, worth, min(place, count)
                 break
     return left
 
@@ -56,21 +57,24 @@ def walk(
 def play(
     begin: Any, counts: Any, seats: Any, lane: Any, ending: Any, points: Any, taken: Any, recorded: Any,
     kinds: Any, flags: Any, minimum: Any, costs: Any, after: Any, threshold: int, last: Any,
-    turns: Any, finished: Any, same: Any, settled: Any, guesses: Any, unknown: Any, totals: Any,
+    turns: Any, begun: Any, finished: Any, same: Any, settled: Any, guesses: Any, unknown: Any,
+    totals: Any, states: Any,
 ) -> None:  # fmt: skip
-    """Play games by how their turns end, and write down what becomes of each; totals are by lane, a seat of a game."""
-    states = [0] * last.shape[1]
+    """Play games by how their turns end, and write down what becomes of each.
+
+    Totals and states are by lane, a seat of a game.
+    """
     for game in range(len(counts)):
-        for seat in range(seats[game]):
-            states[seat] = 0
-        end = counts[game]  # the place of the last turn here, unless the log ends before
-        for place in range(counts[game]):
-            turn, seat = begin[game] + place, place % seats[game]
-            state = states[seat]
+        count, own = counts[game], lane[game]
+        end = count  # the place of the last turn here, unless the log ends before
+        seat = played = kept = other = guessed = 0
+        left_out = False
+        while played < count:
+            turn, here = begin[game] + played, own + seat
+            state, posted = states[here], 0
             kind, noted = kinds[ending[turn]], flags[ending[turn]]
             if kind == BUST and taken[turn] == 1:
                 kind = FIRST_BUST
-            posted = 0
             if kind == POSTS:
                 if points[turn] >= minimum[state]:
                     posted = points[turn]
@@ -79,19 +83,22 @@ def play(
                 if posted == 0:
                     kind = ZERO
             change = posted + costs[state, kind]
-            states[seat] = after[state, kind]
-            total = totals[lane[game] + seat] = totals[lane[game] + seat] + change
-            turns[game] += 1
-            if noted & SETTLED:
-                settled[game] += 1
-            elif change == recorded[turn]:
-                same[game] += 1
-            guesses[game] += (noted & GUESS) > 0
-            unknown[game] |= (noted & UNKNOWN) > 0
-            if end == counts[game] and total >= threshold:
-                end = place + last[seats[game], seat]
+            states[here] = after[state, kind]
+            total = totals[here] = totals[here] + change
+            # Counted without branches, which nothing could foretell.
+            is_settled = (noted & SETTLED) > 0
+            other += is_settled
+            kept += (change == recorded[turn]) & (not is_settled)
+            guessed += (noted & GUESS) > 0
+            left_out |= (noted & UNKNOWN) > 0
+            if end == count and total >= threshold:
+                end = played + last[seats[game], seat]
                 # What lies behind the log's end is no end.
-                end = end if end < counts[game] else counts[game] + 1
-            if place == end:
+                end = end if end < count else count + 1
+            played += 1
+            if played > end:
                 finished[game] = True
                 break
+            seat = seat + 1 if seat + 1 < seats[game] else 0
+        turns[game], same[game], settled[game], guesses[game] = played, kept, other, guessed
+        begun[game], unknown[game] = end != count, left_out

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tenklog import events, state
 from tenklog.chances import node
-from tenklog.ending import end_turn
+from tenklog.ending import end_turn, pass_on
 from tenklog.game import Game
 from tenklog.recorded import RecordedTurn, Step
 from tenklog.rules import LIMIT, Ruleset
@@ -285,7 +285,7 @@ KINDS: tuple[tuple[Outcome, int, int], ...] = (("banked", 1, 2), ("scoreless", 0
 class Ends:
     """What the end of a turn brings under one ruleset: to its seat, and to the game.
 
-    A seat is in one of some states; `minimum` has what a turn must be worth in each. `costs` (beside what is posted)
+    A seat is in one of some `states`; `minimum` has what a turn must be worth in each. `costs` (beside what is posted)
     and `after` (the state then) have a row for each state and a column for each kind of turn.
     """
 
@@ -303,6 +303,7 @@ class Ends:
             if len(states) < MOST_STATES:
                 states += [one for one in dict.fromkeys(now) if one not in states]
             after.append([states.index(one) if one in states else 0 for one in now])
+        self.states = states
         self.few = len(states) < MOST_STATES
         self.minimum, self.costs, self.after = (np.array(one, np.int64) for one in (minimum, costs, after))
         target = rules.target
@@ -319,6 +320,19 @@ class Ends:
             assert due == tuple((seat + one) % seats for one in range(1, len(due) + 1))
             found.append(len(due))
         return found
+
+    def stands(
+        self, position: Position, totals: list[int], stated: list[int], seat: int, number: int, over: bool
+    ) -> Position:
+        """Return the position after a seat's turn in some round, before last turns, or when none is due any more.
+
+        That is `over`. All seats have these totals and are in some states then.
+        """
+        seats = tuple(
+            replace(self.states[state], player=one.player, total=total)
+            for one, total, state in zip(position.seats, totals, stated, strict=True)
+        )
+        return pass_on(replace(position, round=number), seats, seat, None, () if over else None)
 
     def _reached(self, seats: int, seat: int, total: int) -> Position:
         """Return the position after a turn of 1 point that brought a seat to a total."""

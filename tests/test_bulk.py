@@ -16,9 +16,10 @@ import pytest
 from evening import at_table
 from msgspec.structs import astuple, replace
 
-from tenklog import archive, archiving, bulk, columns, events, files, reading, replays, store
+from tenklog import archive, archiving, bulk, columns, events, files, kernel, reading, replays, store
 from tenklog.cli import run
 from tenklog.errors import TenklogError, UsageError
+from tenklog.replayer import replay
 from tenklog.rules import MAIN_PRESETS, change, preset
 from tenklog.schemas import files as schemas
 from tenklog.simulate import Plan, into_archive
@@ -127,6 +128,39 @@ def test_what_is_compiled_and_what_is_not_play_the_same(presets: Path) -> None:
                 pair = [play(found, chosen, rules) for play in (bulk.together, bulk.compiled)]
                 for one, other in zip(*map(astuple, pair), strict=True):
                     assert one.tolist() == other.tolist(), (there, here, counts)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_level_ends_are_played_on_as_a_plain_replay_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiled: bool
+) -> None:
+    """Recorded ones, of which the turns of the tied follow, and those that other rules bring."""
+    monkeypatch.setattr(kernel, "COMPILED", compiled)
+    went_on = []
+    by_turns = bulk.by_turns
+
+    def counting(*given: Any) -> Any:
+        went_on.append(len(given) > 3)
+        return by_turns(*given)
+
+    monkeypatch.setattr(bulk, "by_turns", counting)
+    rules = change(preset("tiotusen"), {"opening_minimum": 0, "target": 400})
+    into_archive(tmp_path, Plan(rules, PLAYERS, 1), 150)
+    every = [
+        replays.Asked(f"{target} {tie}", change(rules, {"target": target, "tie": tie, "opening_minimum": 400}))
+        for target in (400, 450, 800)
+        for tie in ("extra-turns", "shared")
+    ]
+    done = replays.replay_archive(tmp_path, every)
+    assert done.looked_up == done.turns
+    assert sum(went_on) > 15
+    logs = [reading.parse(data, game) for game, data in archive.extract(tmp_path)]
+    for one in every:
+        found = {row[0]: row for row in bulk_equality.kept(tmp_path, one)}
+        assert len(found) == 150
+        for log in logs:
+            replayed = replay(log.game, log.events, one.rules, settle=one.settle, of=log.fingerprint)
+            assert found[log.start.game] == bulk_equality.expected(log, one, replayed)
 
 
 def test_rows_in_another_order_are_not_looked_up(presets: Path, tmp_path: Path) -> None:
