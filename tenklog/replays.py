@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, json
 
 from tenklog import archive, files, reading
-from tenklog.archive import File, Manifest, Part, Replays
+from tenklog.archive import Manifest, Part, Replays
 from tenklog.archiving import Writer
 from tenklog.errors import DataError, TenklogError, UsageError
 from tenklog.events import digest
@@ -62,11 +62,15 @@ class Asked(Struct, frozen=True):
 
 
 class Made(Struct, frozen=True):
-    """What was made of a part under a ruleset: its staged file, and of its turns how many were looked up."""
+    """What was made of a part under a ruleset: its staged file, not yet synced, and its rows.
+
+    Of the part's turns, how many were looked up.
+    """
 
     of: str
     asked: str
-    file: File
+    staged: Path
+    rows: int
     turns: int
     looked_up: int
 
@@ -105,12 +109,13 @@ def replay_archive(
         whole = sum(part.games for part in writer.manifest.parts) * len(asked)
         progress(whole - sum(part.games * len(missing) for part, missing in todo))
         made: list[Made] = []
-        fresh: list[Made] = []
+        fresh: list[Replays] = []
         began = monotonic()
         try:
             for one in _all(folder, [(part, missing) for part, missing in todo if missing], processes, progress):
                 made.append(one)
-                fresh.append(one)
+                # Here, so that those who replay need not wait for the disk.
+                fresh.append(Replays(one.of, one.asked, archive.code(), synced(one.staged, one.rows)))
                 if monotonic() - began > COMMIT:
                     _commit(writer, fresh)
                     began = monotonic()
@@ -136,10 +141,10 @@ def _is_sound(folder: Path, one: Replays) -> bool:
         return False
 
 
-def _commit(writer: Writer, fresh: list[Made]) -> None:
+def _commit(writer: Writer, fresh: list[Replays]) -> None:
     """List what was staged."""
     if fresh:
-        writer.add_replays([Replays(one.of, one.asked, archive.code(), one.file) for one in fresh])
+        writer.add_replays(fresh)
         fresh.clear()
 
 
@@ -219,7 +224,7 @@ def _replay(folder: Path, known: "Known", most: int, one: tuple[Part, list[Asked
         tables.append(table_of(rows))
         target = folder / f"_{os.getpid()}-{part.key[:16]}{rules.key[:16]}-replays.parquet"
         looked = turns - int(recorded.turns[walked].sum())
-        made.append(Made(part.key, rules.key, _write(target, tables, rules), turns, looked))
+        made.append(Made(part.key, rules.key, target, _write(target, tables, rules), turns, looked))
     return made
 
 
@@ -246,8 +251,8 @@ def _walked(folder: Path, part: Part, games: Sequence[str], asked: Asked) -> Ite
                 raise error.at(game) from None
 
 
-def _write(target: Path, tables: "list[pa.Table]", asked: Asked) -> File:
-    """Write rows to a staged file."""
+def _write(target: Path, tables: "list[pa.Table]", asked: Asked) -> int:
+    """Write rows to a staged file, and return how many."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -260,7 +265,7 @@ def _write(target: Path, tables: "list[pa.Table]", asked: Asked) -> File:
         rows = rows.append_column(name, pa.repeat(pa.scalar(value, kind), len(rows)))
     with files.telling(target):
         pq.write_table(rows.select([column.name for column in REPLAYS]), target, compression="zstd")
-    return synced(target, len(rows))
+    return len(rows)
 
 
 # -- what they show together ------------------------------------------------------------------------------------------
