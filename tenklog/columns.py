@@ -14,6 +14,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from msgspec import Struct
 
+from tenklog import kernel
+from tenklog.kernel import BANKED, LOST_ALL, WON_ALL
 from tenklog.transitions import WIDTH, WON, Ints, Symbols
 
 MOST_ROUNDS = 250  # of games that are replayed together; the longest sets the size of what is worked out
@@ -53,7 +55,6 @@ class Recorded(Struct, frozen=True):
 _GAMES = ["game", "players", "winners", "rules_hash", "status", "origin", "turns", "events"]
 _UNUSUAL = "SELECT DISTINCT game FROM ({events}) WHERE game IN (SELECT unnest($games)) AND type NOT IN $plain"
 # What an outcome is to those who look turns up; any other is unusual.
-BANKED, LOST_ALL, WON_ALL = 1, 2, 3
 _HOW = {"banked": BANKED, "scoreless": BANKED, "bust": LOST_ALL, "wiped-out": LOST_ALL, "won": WON_ALL}
 
 
@@ -108,10 +109,35 @@ def read(ask: Ask, paths: Mapping[str, Path], symbols: Symbols) -> Recorded:
         return nothing
     how = np.array([_HOW.get(word, 0) for word in outcome.dictionary.to_pylist()] or [0], np.int8)
     how = how[outcome.indices.to_numpy()]
+    look = kernel.look if kernel.COMPILED else _look
+    symbol, plain, even, lines = look(begin, count, seats, turn, seat, rolls, after, how, rolled, kept)
+    plain &= (count > 0) & over.to_numpy()
+    said = plain & (lines != told["events"].to_numpy())  # more than the turns' moves
+    if said.any():
+        given = {"games": [games[one] for one in np.flatnonzero(said)], "plain": PLAIN}
+        unusual = {row[0] for row in ask(_UNUSUAL, given)}
+        plain &= np.array([one not in unusual for one in games], bool)
+    even[even > MOST_ROUNDS * seats] = 0
+    return Recorded(
+        games, ids, rules, plain, even, seats, lane, names, won, count, begin, seat - 1,
+        change.astype(np.int64, copy=False), rolls, after - rolls, symbols.number(symbol),
+    )  # fmt: skip
+
+
+def _look(
+    begin: Ints, count: Ints, seats: Ints, turn: Ints, seat: Ints, rolls: Ints, after: Ints, how: Ints, rolled: Ints,
+    kept: Ints,
+) -> tuple[Ints, Ints, Ints, Ints]:  # fmt: skip
+    """Return the symbols of rolls, and of games whether their turns are usual, how many are even, and their lines.
+
+    Lines are those that usual turns come to: each roll, with a keep but for a lost last one, and a bank or bust of each
+    turn unless it was won.
+    """
+    number = np.repeat(np.arange(len(count)), count)
+    place = np.arange(len(how)) - np.repeat(begin, count)
     symbol = rolled.astype(np.int32) * WIDTH
     symbol += kept
     symbol += 1
-    place = np.arange(len(how), dtype=np.int32) - np.repeat(begin.astype(np.int32), count)
     usual = (rolls > 0) & (how > 0) & (turn == place + 1)
     # Nothing is kept of the last roll of a lost turn alone, unless throws may be blank or a last die thrown again.
     lost = np.zeros(len(symbol), bool)
@@ -119,24 +145,13 @@ def read(ask: Ask, paths: Mapping[str, Path], symbols: Symbols) -> Recorded:
     odd = np.flatnonzero(lost != (kept < 0))
     usual[np.searchsorted(after, odd, "right")] = False
     symbol[after[usual & (how == WON_ALL)] - 1] += WON
-    plain = (count > 0) & over.to_numpy()
+    plain = np.ones(len(count), bool)
     plain[number[~usual]] = False
-    # A usual turn has its rolls, each with a keep but for a lost last one, and a bank or bust unless it was won.
-    spent = np.concatenate([[0], np.cumsum(how)])
-    lines = 1 + 2 * (thrown + count) - (spent[end] - spent[begin])
-    said = plain & (lines != told["events"].to_numpy())  # more than the turns' moves
-    if said.any():
-        given = {"games": [games[one] for one in np.flatnonzero(said)], "plain": PLAIN}
-        unusual = {row[0] for row in ask(_UNUSUAL, given)}
-        plain &= np.array([one not in unusual for one in games], bool)
     even = count.copy()
-    other = np.flatnonzero(seat != place % np.repeat(np.maximum(seats, 1).astype(np.int32), count) + 1)
+    other = np.flatnonzero(seat != place % np.repeat(np.maximum(seats, 1), count) + 1)
     np.minimum.at(even, number[other], place[other])
-    even[even > MOST_ROUNDS * seats] = 0
-    return Recorded(
-        games, ids, rules, plain, even, seats, lane, names, won, count, begin, seat - 1,
-        change.astype(np.int64, copy=False), rolls, after - rolls, symbols.number(symbol),
-    )  # fmt: skip
+    moves = np.concatenate([[0], np.cumsum(2 * rolls + 2 - how)])
+    return symbol, plain, even, 1 + moves[begin + count] - moves[begin]
 
 
 def _won(names: pa.Array, seats: Ints, winners: pa.Array) -> Ints:

@@ -1,15 +1,20 @@
-"""Kernel: this module has the two loops of a bulk replay that are compiled where numba is installed.
+"""Kernel: this module has the three loops of a bulk replay that are compiled where numba is installed.
 
-They do what `transitions` and `bulk` do with numpy: look recorded rolls up in the cells of a table, and carry what
-turns bring through the seats of a game. All that they know stands in the tables that they are given.
+They do what `columns`, `transitions` and `bulk` do with numpy: tell usual turns from others, look recorded rolls up in
+the cells of a table, and carry what turns bring through the seats of a game. All that they know of rules stands in the
+tables that they are given.
 """
 
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from tenklog.transitions import ASKS, BUST, FIRST_BUST, GUESS, POSTS, SETTLED, UNKNOWN, ZERO
+import numpy as np
 
+from tenklog.transitions import ASKS, BUST, FIRST_BUST, GUESS, POSTS, SETTLED, UNKNOWN, WIDTH, WON, ZERO
+
+# What a recorded turn may have been, beside unusual (0); that much fewer than three lines follow its rolls and keeps.
+BANKED, LOST_ALL, WON_ALL = 1, 2, 3
 COMPILED = find_spec("numba") is not None
 numba: Any = import_module("numba") if COMPILED else None
 
@@ -21,6 +26,34 @@ def _compiled(function: Any) -> Any:
         return numba.njit(cache=True, nogil=True)(function)
     except RuntimeError:  # there is nowhere to keep what was compiled
         return numba.njit(nogil=True)(function)
+
+
+@_compiled
+def look(
+    begin: Any, count: Any, seats: Any, turn: Any, seat: Any, rolls: Any, after: Any, how: Any, rolled: Any, kept: Any
+) -> Any:
+    """Return the symbols of rolls, and of games whether their turns are usual, how many are even, and their lines."""
+    symbol = np.empty(len(rolled), np.int32)
+    plain = np.ones(len(count), np.bool_)
+    even, lines = count.copy(), np.ones(len(count), np.int64)
+    for game in range(len(count)):
+        here, moves = 0, 1
+        for place in range(count[game]):
+            at = begin[game] + place
+            last, kind = after[at] - 1, how[at]
+            usual = rolls[at] > 0 and kind > 0 and turn[at] == place + 1
+            for roll in range(after[at] - rolls[at], after[at]):
+                symbol[roll] = rolled[roll] * WIDTH + kept[roll] + 1
+                usual &= (kept[roll] < 0) == (roll == last and kind >= LOST_ALL)
+            if usual and kind == WON_ALL:
+                symbol[last] += WON
+            plain[game] &= usual
+            moves += 2 * rolls[at] + 2 - kind
+            if seat[at] != here + 1 and even[game] > place:
+                even[game] = place
+            here = here + 1 if here + 1 < seats[game] else 0
+        lines[game] = moves
+    return symbol, plain, even, lines
 
 
 @_compiled

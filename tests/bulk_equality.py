@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, get_args
 
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 from random_games import ASIDES, ENUMERATED, random_changes, random_play, random_ruleset
 
 from tenklog import archive, archiving, bulk, columns, events, kernel, reading, replays
@@ -141,7 +141,11 @@ def looked_up(folder: Path, every: Sequence[replays.Asked]) -> tuple[set[tuple[i
         sources = {table: archive.source(folder, archive.Manifest(1, (part,)), table) for table in TABLES}
         paths = {table: folder / file.name for table, file in part.files.items()}
         ask = partial(known.ask, sources)
-        recorded = columns.read(ask, paths, known.symbols)
+        both = []
+        for kernel.COMPILED in (True, False):
+            recorded = columns.read(ask, paths, known.symbols)
+            both.append([one.tolist() if hasattr(one, "tolist") else one for one in astuple(recorded)])
+        assert both[0] == both[1]
         for number, one in enumerate(every):
             rules = replays.rules_of(ask, one)
             pair = []

@@ -178,8 +178,12 @@ def test_rows_in_another_order_are_not_looked_up(presets: Path, tmp_path: Path) 
     con.close()
 
 
-def test_games_of_every_kind_are_looked_up_or_not(tmp_path: Path) -> None:
+@pytest.mark.parametrize("compiled", [True, False])
+def test_games_of_every_kind_are_looked_up_or_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiled: bool
+) -> None:
     """A remark or a corrected move changes nothing that is looked up; players who come and go do, and other rules."""
+    monkeypatch.setattr(kernel, "COMPILED", compiled)
     turns = "roll 111234, keep 111, bank, roll 222346, keep 222, bank"
     scripts = {
         "dice": turns,
