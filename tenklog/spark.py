@@ -20,7 +20,7 @@ from tenklog import archive, stats
 from tenklog.archive import MANIFEST, REBUILD, Answer, Manifest, decode_manifest
 from tenklog.errors import AccessError, DataError, UsageError
 from tenklog.stats import Filters, Report
-from tenklog.tables import TABLES
+from tenklog.tables import ASKED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -253,7 +253,7 @@ def rows(spark: "SparkSession", folder: Path | str, manifest: Manifest, table: s
     """Return the rows of a table; columns that an older tenklog did not write are null."""
     from tenklog.transpile import type_of
 
-    columns = {column.name: type_of(column.type) for column in TABLES[table]}
+    columns = {column.name: type_of(column.type) for column in ASKED[table]}
     if paths := _paths(folder, manifest, [table]):
         return spark.read.schema(", ".join(f"`{name}` {kind}" for name, kind in columns.items())).parquet(*paths)
     nothing = ", ".join(f"CAST(NULL AS {kind}) AS `{name}`" for name, kind in columns.items())
@@ -282,7 +282,7 @@ def ask(
 ) -> stats.Answer:
     """Ask the filtered tables of an archive something in our own SQL."""
     words = sql.lower()
-    tables = [table for table in (*TABLES, "dice_sets") if table in words]
+    tables = [table for table in (*ASKED, "dice_sets") if table in words]
     return over(spark, folder, filters, people, lambda con: stats.answer(con.execute(sql)), tables)
 
 
@@ -292,22 +292,22 @@ def over(
     filters: Filters,
     people: dict[str, str] | None,
     asking: Callable[["Connection"], Answer],
-    tables: Sequence[str] = (*TABLES, "dice_sets"),
+    tables: Sequence[str] = (*ASKED, "dice_sets"),
 ) -> Answer:
     """Ask a connection with the filtered tables of an archive; those that are not in `tables` are empty."""
     from tenklog.transpile import Connection
 
-    named = [table for table in TABLES if table in tables or table in ("games", "seats")]  # filters look at these
+    named = [table for table in ASKED if table in tables or table in ("games", "seats")]  # filters look at these
 
     def question(manifest: Manifest) -> Answer:
         con = Connection(spark)
         try:
-            for table in TABLES:
+            for table in ASKED:
                 live = manifest if table in named else archive.EMPTY
                 con.give(f"source.part_{table}", rows(con.spark, folder, live, table))
             if "dice_sets" in tables:
                 con.give("main.dice_sets", _dice_sets(con.spark))
-            stats.prepare(con, {table: f"SELECT * FROM source.part_{table}" for table in TABLES}, filters, people)
+            stats.prepare(con, {table: f"SELECT * FROM source.part_{table}" for table in ASKED}, filters, people)
             return asking(con)
         finally:
             con.close()

@@ -74,6 +74,7 @@ class Report(Struct, frozen=True):
     chart: tuple[str, ...] = ()
     tall: bool = False
     luck: bool = False  # whether it is about games whose luck is measured
+    replays: bool = False  # whether it is about what bulk replays made of games
     own: bool = False  # of the user, and run under the lock-down of `query`
 
 
@@ -129,7 +130,7 @@ def read_report(path: Path, own: bool = False) -> Report:
         text = data.decode()
     except UnicodeDecodeError:
         raise DataError("is not UTF-8 text", "a report in UTF-8", str(path)) from None
-    title, about, tall, luck = path.stem, "", False, False
+    title, about, tall, needs = path.stem, "", False, ""
     chart: tuple[str, ...] = ()
     columns: list[ReportColumn] = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -146,13 +147,15 @@ def read_report(path: Path, own: bool = False) -> Report:
         elif words == ["layout"]:
             tall = rest == "tall"
         elif words == ["needs"]:
-            luck = rest == "luck"
+            needs = rest
         elif len(words) == 2 and words[1] in UNITS and colon:
             columns.append(ReportColumn(words[0], words[1], rest))
         elif not own:
             right = f"title, about, chart, layout, needs, or a column's name and unit ({', '.join(UNITS)})"
             raise DataError(f"has the line {line!r}", right, f"{path}:{number}")
-    return Report(path.stem, title, about, tuple(columns), text, chart, tall, luck, own)
+    return Report(
+        path.stem, title, about, tuple(columns), text, chart, tall, needs == "luck", needs == "replays", own
+    )  # fmt: skip
 
 
 # -- the tables, filtered ---------------------------------------------------------------------------------------------

@@ -18,6 +18,9 @@ from tenklog import events
 from tenklog.game import retold
 from tenklog.projections import standings
 from tenklog.reading import Log
+from tenklog.replayer import replay
+from tenklog.replays import Asked
+from tenklog.rules import parse_changes
 from tenklog.scoring import Table
 from tenklog.state import Ended, Position, Turn, legal
 from tenklog.stats import Filters
@@ -85,6 +88,20 @@ class Behind(NamedTuple):
     won: bool
 
 
+class Became(NamedTuple):
+    """What a replay under other rules makes of a game; `same_winner` is None unless both are finished."""
+
+    asked: tuple[str, str | None, str, str]  # rules, changes, settle, and what became of recorded rule changes
+    status: str
+    same_winner: bool | None
+    rounds: int
+    same: int
+    rescored: int
+    settled: int
+    never_happened: int
+    guesses: int
+
+
 class Facts(NamedTuple):
     """What a folded game says; times are naive UTC."""
 
@@ -100,6 +117,7 @@ class Facts(NamedTuple):
     throws: list[Threw]
     decisions: list[Decided]
     behind: list[Behind]
+    replays: list[Became]
 
 
 # -- chances ----------------------------------------------------------------------------------------------------------
@@ -161,8 +179,27 @@ def moment(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=None)
 
 
-def facts(log: Log) -> Facts:
-    """Work out what reports need to know of a game."""
+def became(log: Log, asked: Asked) -> Became:
+    """Replay a game by itself."""
+    position = log.game.position
+    changes = parse_changes(asked.typed, position.pending or position.rules)
+    found = replay(
+        log.game, log.events, asked.rules, settle=asked.settle, keep_rule_changes=asked.keep_rule_changes,
+        changes=changes, of=log.fingerprint,
+    )  # fmt: skip
+    here = found.game.position
+    both = position.status == here.status == "finished"
+    winners = {found.seats[seat] for seat in position.winners}
+    turns = found.replay.turns
+    return Became(
+        (asked.name, " ".join(asked.changes) or None, asked.settle, "kept" if asked.keep_rule_changes else "replaced"),
+        found.replay.status, winners == {*here.winners} if both else None, here.round,
+        turns.same, turns.rescored, turns.settled, turns.never_happened, found.replay.guesses,
+    )  # fmt: skip
+
+
+def facts(log: Log, replayed: Iterable[Asked] = ()) -> Facts:
+    """Work out what reports need to know of a game, and of its replays."""
     position, start = log.game.position, log.start
     finished = position.status == "finished"
     names = [seat.player for seat in position.seats]
@@ -233,6 +270,7 @@ def facts(log: Log) -> Facts:
         throws=throws,
         decisions=decisions,
         behind=behind,
+        replays=[became(log, one) for one in replayed],
     )
 
 
@@ -549,6 +587,27 @@ def records(chosen: Chosen) -> list[Row]:
     return rows
 
 
+def replays(chosen: Chosen) -> list[Row]:
+    found: dict[tuple[str, str | None, str, str], list[Became]] = defaultdict(list)
+    for game in chosen.at_table:
+        for one in game.replays:
+            found[one.asked].append(one)
+    rows: list[Row] = []
+    for asked, games in found.items():
+        finished = [one for one in games if one.status == "finished"]
+        decided = [one.same_winner for one in games if one.same_winner is not None]
+        numbers = zip(*(one[4:] for one in games), strict=True)
+        same, rescored, settled, never_happened, guesses = (sum(map(int, one)) for one in numbers)
+        turns = same + rescored + settled + never_happened
+        shares = [_share(one, turns) for one in (same, rescored, settled, guesses, never_happened)]
+        unfinished = sum(one.status == "unfinished" for one in games)
+        rows.append((
+            *asked, len(games), len(finished), unfinished, len(decided), _share(sum(decided), len(decided)),
+            _mean(one.rounds for one in finished), turns, *shares,
+        ))  # fmt: skip
+    return sorted(rows, key=lambda row: (row[0], row[1] is not None, row[1] or "", *row[2:4]))
+
+
 def rulesets(chosen: Chosen) -> list[Row]:
     rows = []
     for rules in sorted({game.rules for game in chosen.at_table}):
@@ -613,6 +672,7 @@ REPORTS: dict[str, Callable[[Chosen], Sequence[Row]]] = {
     "points": points,
     "profile": profile,
     "records": records,
+    "replays": replays,
     "rulesets": rulesets,
     "seats": seats,
     "streaks": streaks,

@@ -403,6 +403,29 @@ def test_sql_joins_replays_with_games(several: Path, capfd: pytest.CaptureFixtur
     assert out.splitlines()[1] == "3"
 
 
+def test_a_report_compares_the_rulesets_that_games_were_replayed_under(
+    several: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    out, err = command(capfd, "stats", "replays", "--archive", several)
+    assert err == "tenklog: no archived game is replayed yet; `tenklog replay --archive --rules RULES` does it\n"
+    assert out.splitlines()[0].split()[:2] == ["rules", "changes"]
+    command(capfd, "replay", "--archive", several, "--rules", "zilch", "--rules", "recorded")
+    totals = json.loads(command(capfd, "sweep", "--archive", several, "--set", "target=500..1500:1000", "--json")[0])
+    out, err = command(capfd, "stats", "replays", "--archive", several, "--json")
+    rows = {(row["rules"], row["changes"]): row for row in json.loads(out)}
+    assert [*rows] == [("recorded", None), ("recorded", "target=1500"), ("recorded", "target=500"), ("zilch", None)]
+    assert (rows["recorded", None]["same"], rows["recorded", None]["same_winner"]) == (1.0, 1.0)
+    zilch = rows["zilch", None]
+    assert (zilch["games"], zilch["finished"], zilch["decided"]) == (40, 0, 0)
+    assert (zilch["same_winner"], zilch["mean_rounds"]) == (None, None)
+    for total in totals["rows"]:
+        row = rows["recorded", f"target={total['values']['target']}"]
+        for key in ("same", "rescored", "settled", "guesses", "never_happened"):
+            assert row[key] == pytest.approx(total[key] / row["turns"])
+    _, err = command(capfd, "stats", "replays", "--archive", several, "--since", "2030-01-01")
+    assert "no row for this in 40 archived games" in err
+
+
 def test_people_are_joined_in_replays_too(several: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     replays.replay_archive(several, [replays.Asked("recorded", None)])
     (tmp_path / "people.toml").write_text('Berta = ["Anna"]\n')

@@ -21,6 +21,7 @@ from tenklog.game import fold
 from tenklog.people import read_people
 from tenklog.projections import standings
 from tenklog.render import FORMATS, FORMULA
+from tenklog.replays import Asked, replay_archive
 from tenklog.state import legal
 
 HOSTILE = ("007", "1e5", "'; DROP TABLE games; --", '=HYPERLINK("x")', "<b>x</b>", "-ben", "👨‍👩‍👧", "می‌خواهم")
@@ -64,6 +65,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     logs = sorted((folder / "games").glob("*.jsonl"))
     found = archiving.archive_logs(folder / "archive", logs, luck=True)
     assert {one.result for one in found} == {"archived"}
+    replay_archive(folder / "archive", [Asked("recorded", None)])
     return folder
 
 

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,6 +26,9 @@ from tenklog.errors import AccessError, TenklogError, UsageError
 from tenklog.render import Format, Output, cell, grid, listing
 from tenklog.stats import DICE_SETS, ORIGINS, PLAYED, Answer, Filters, Report, moment
 from tenklog.tables import ASKED
+
+if TYPE_CHECKING:
+    from tenklog.archive import Manifest
 
 MOST_SQL = 1 << 20  # bytes
 
@@ -130,8 +133,8 @@ def stats(
     added = _logs(logs)
     if where := cluster(engine, master):
         _check_spark(asked, added)
-        answer, count, games = _on_spark(where, folder, asked, filters, people)
-        _show(answer, asked, count, games, chart, form)
+        answer, count, manifest = _on_spark(where, folder, asked, filters, people)
+        _show(answer, asked, count, manifest, chart, form)
         return
     if isinstance(folder, str):
         raise AccessError(f"there is no folder {folder}", "the folder of an archive, or --engine spark")
@@ -144,7 +147,7 @@ def stats(
         answer = reports.run(folder, asked, filters, people, added)
     _trim(answer, query.Limits().rows if asked.own else None, "`tenklog query -f FILE --limit 0`")
     unmeasured = reports.unmeasured(folder, filters, people) if asked.luck else 0
-    _show(answer, asked, unmeasured, read_manifest(folder).games if not answer.rows else 0, chart, form)
+    _show(answer, asked, unmeasured, None if answer.rows else read_manifest(folder), chart, form)
 
 
 def _check_spark(asked: Report, logs: list[Path]) -> None:
@@ -157,21 +160,23 @@ def _check_spark(asked: Report, logs: list[Path]) -> None:
 
 def _on_spark(
     master: str, folder: Path | str, asked: Report, filters: Filters, people: dict[str, str]
-) -> tuple[Answer, int, int]:
-    """Return the answer, and for remarks the games that are not measured and, when no row is, those of the archive."""
+) -> tuple[Answer, int, "Manifest | None"]:
+    """Return the answer, and for remarks the games not measured and, when there is no row, the archive's manifest."""
     from tenklog import spark
 
     with spark.session(master) as session:
         answer = spark.run(session, folder, asked, filters, people)
         count = spark.unmeasured(session, folder, filters, people) if asked.luck else 0
-        return answer, count, spark.read_manifest(session, folder).games if not answer.rows else 0
+        return answer, count, None if answer.rows else spark.read_manifest(session, folder)
 
 
-def _show(answer: Answer, asked: Report, unmeasured: int, games: int, chart: bool, form: Format) -> None:
-    """Print the answer of a report; `games` are those of the archive when there is no row."""
+def _show(
+    answer: Answer, asked: Report, unmeasured: int, manifest: "Manifest | None", chart: bool, form: Format
+) -> None:
+    """Print the answer of a report; the archive's manifest says why when there is no row."""
     left_out(unmeasured)
-    if not answer.rows and not unmeasured and form == "table":
-        remark(_why_empty(games))
+    if manifest is not None and not unmeasured and form == "table":
+        remark(_why_empty(manifest, asked.replays))
     if chart and form == "table":
         from tenklog.charts import bars
 
@@ -229,10 +234,12 @@ def _logs(games: tuple[str, ...]) -> list[Path]:
     return paths
 
 
-def _why_empty(games: int) -> str:
-    if not games:
+def _why_empty(manifest: "Manifest", replays: bool = False) -> str:
+    if not manifest.games:
         return EMPTY_ARCHIVE
-    return f"no row for this in {games} archived games; see --origin, --since and the other filters"
+    if replays and not manifest.live("replays"):
+        return "no archived game is replayed yet; `tenklog replay --archive --rules RULES` does it"
+    return f"no row for this in {manifest.games} archived games; see --origin, --since and the other filters"
 
 
 def _output(answer: Answer, report: Report | None = None) -> Output:
