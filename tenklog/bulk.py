@@ -214,7 +214,8 @@ def fast(recorded: Recorded, chosen: Ints, found: Rules) -> tuple[Ints, pa.Table
     table = pa.Table.from_arrays([columns[name] for name in schema().names], schema=schema())
     goes_on = [(one, by_turns(recorded, int(chosen[one]), found, (played, one, int(lane[one])))) for one in on]
     sure[[one for one, row in goes_on if row]] = True
-    return sure, pa.concat_tables([table, table_of([row for _, row in goes_on if row])])
+    more = [row for _, row in goes_on if row]
+    return sure, pa.concat_tables([table, table_of(more)]) if more else table
 
 
 def table_of(rows: Sequence[Row]) -> pa.Table:

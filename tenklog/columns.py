@@ -73,17 +73,25 @@ def _columns(path: Path, words: tuple[str, ...], numbers: tuple[str, ...]) -> tu
     return texts, [one.to_numpy() for one in values]
 
 
+def _words(column: Any) -> Ints:
+    """Return the words of a column that is a dictionary."""
+    words = np.array(column.dictionary.to_pylist() or [""])
+    found: Ints = words[column.indices.to_numpy()]
+    return found
+
+
 def read(ask: Ask, paths: Mapping[str, Path], symbols: Symbols) -> Recorded:
     """Read the games of a part, whose rows lie game after game as they were written.
 
     `paths` are its tables; `ask` is what asks DuckDB about them, which gives whole columns slower.
     """
-    with pq.ParquetFile(paths["games"]) as file:
+    with pq.ParquetFile(paths["games"], read_dictionary=["rules_hash", "status", "origin"]) as file:
         told = file.read(_GAMES, use_threads=False)
     ids, players, winners = (told[name].combine_chunks() for name in ("game", "players", "winners"))
     count = told["turns"].to_numpy().astype(np.int64)
-    over = pc.and_(pc.equal(told["status"], "finished"), pc.not_equal(told["origin"], "replay"))
-    games, rules, names = ids.to_pylist(), np.array(told["rules_hash"].to_pylist()), players.flatten()
+    rules, status, origin = (_words(told[name].combine_chunks()) for name in ("rules_hash", "status", "origin"))
+    over = (status == "finished") & (origin != "replay")
+    games, names = ids.to_pylist(), players.flatten()
     seats = players.value_lengths().to_numpy().astype(np.int64)
     lane = np.cumsum(seats) - seats
     won = _won(names, seats, winners)
@@ -111,7 +119,7 @@ def read(ask: Ask, paths: Mapping[str, Path], symbols: Symbols) -> Recorded:
     how = how[outcome.indices.to_numpy()]
     look = kernel.look if kernel.COMPILED else _look
     symbol, plain, even, lines = look(begin, count, seats, turn, seat, rolls, after, how, rolled, kept)
-    plain &= (count > 0) & over.to_numpy()
+    plain &= (count > 0) & over
     said = plain & (lines != told["events"].to_numpy())  # more than the turns' moves
     if said.any():
         given = {"games": [games[one] for one in np.flatnonzero(said)], "plain": PLAIN}
@@ -135,7 +143,7 @@ def _look(
     """
     number = np.repeat(np.arange(len(count)), count)
     place = np.arange(len(how)) - np.repeat(begin, count)
-    symbol = rolled.astype(np.int32) * WIDTH
+    symbol = rolled.astype(np.int64) * WIDTH
     symbol += kept
     symbol += 1
     usual = (rolls > 0) & (how > 0) & (turn == place + 1)

@@ -33,7 +33,7 @@ def look(
     begin: Any, count: Any, seats: Any, turn: Any, seat: Any, rolls: Any, after: Any, how: Any, rolled: Any, kept: Any
 ) -> Any:
     """Return the symbols of rolls, and of games whether their turns are usual, how many are even, and their lines."""
-    symbol = np.empty(len(rolled), np.int32)
+    symbol = np.empty(len(rolled), np.int64)
     plain = np.ones(len(count), np.bool_)
     even, lines = count.copy(), np.ones(len(count), np.int64)
     for game in range(len(count)):

@@ -104,7 +104,9 @@ def replay_archive(
     folder = Path(os.path.abspath(folder))
     with files.Lock(folder / archive.MANIFEST, timeout):
         writer = Writer(folder)
-        there = {(one.of, one.asked) for one in writer.manifest.replays if _is_sound(folder, one)}
+        keys = {one.key for one in asked}
+        kept = [one for one in writer.manifest.replays if one.asked in keys]
+        there = {(one.of, one.asked) for one in kept if _is_sound(folder, one)}
         todo = [(part, [one for one in asked if (part.key, one.key) not in there]) for part in writer.manifest.parts]
         whole = sum(part.games for part in writer.manifest.parts) * len(asked)
         progress(whole - sum(part.games * len(missing) for part, missing in todo))
@@ -221,7 +223,8 @@ def _replay(folder: Path, known: "Known", most: int, one: tuple[Part, list[Asked
             else:
                 rows.append(row)
         rows += _walked(folder, part, [games[place] for place in walked], rules)
-        tables.append(table_of(rows))
+        if rows or not tables:
+            tables.append(table_of(rows))
         target = folder / f"_{os.getpid()}-{part.key[:16]}{rules.key[:16]}-replays.parquet"
         looked = turns - int(recorded.turns[walked].sum())
         made.append(Made(part.key, rules.key, target, _write(target, tables, rules), turns, looked))
