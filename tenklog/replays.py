@@ -156,14 +156,14 @@ def _all(
     """Replay parts on all cores: in threads what can be looked up, and then what needs many walks in processes."""
     if not todo:
         return
+    # pyarrow's own allocator keeps what a thread has read, as much again as all that a replay holds at once.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     try:
-        import pyarrow.parquet  # what `bulk` imports when it reads
+        import pyarrow.parquet  # noqa: F401  (what `bulk` imports when it reads)
 
         from tenklog.bulk import Known
     except ImportError:
         raise UsageError("replaying an archive needs numpy and pyarrow", "pip install 'tenklog[bulk]'") from None
-    # Its own allocator keeps what a thread has read, as much again as all that a replay holds at once.
-    pyarrow.set_memory_pool(pyarrow.system_memory_pool())
     walks: list[tuple[Part, Asked]] = []
     for first in range(0, max((len(asked) for _, asked in todo), default=0), RULESETS):
         some = [(part, asked[first : first + RULESETS]) for part, asked in todo]
