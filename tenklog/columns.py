@@ -117,8 +117,13 @@ def read(ask: Ask, paths: Mapping[str, Path], symbols: Symbols) -> Recorded:
         return nothing
     how = np.array([_HOW.get(word, 0) for word in outcome.dictionary.to_pylist()] or [0], np.int8)
     how = how[outcome.indices.to_numpy()]
-    look = kernel.look if kernel.COMPILED else _look
-    symbol, plain, even, lines = look(begin, count, seats, turn, seat, rolls, after, how, rolled, kept)
+    told_of_turns = (begin, count, seats, turn, seat, rolls, after, how, rolled, kept)
+    known = False
+    if kernel.COMPILED:
+        known, numbers, plain, even, lines = kernel.look(*told_of_turns, symbols.numbers)
+    if not known:
+        symbol, plain, even, lines = _look(*told_of_turns)
+        numbers = symbols.number(symbol)
     plain &= (count > 0) & over
     said = plain & (lines != told["events"].to_numpy())  # more than the turns' moves
     if said.any():
@@ -128,7 +133,7 @@ def read(ask: Ask, paths: Mapping[str, Path], symbols: Symbols) -> Recorded:
     even[even > MOST_ROUNDS * seats] = 0
     return Recorded(
         games, ids, rules, plain, even, seats, lane, names, won, count, begin, seat - 1,
-        change.astype(np.int64, copy=False), rolls, after - rolls, symbols.number(symbol),
+        change.astype(np.int64, copy=False), rolls, after - rolls, numbers,
     )  # fmt: skip
 
 

@@ -30,10 +30,14 @@ def _compiled(function: Any) -> Any:
 
 @_compiled
 def look(
-    begin: Any, count: Any, seats: Any, turn: Any, seat: Any, rolls: Any, after: Any, how: Any, rolled: Any, kept: Any
-) -> Any:
-    """Return the symbols of rolls, and of games whether their turns are usual, how many are even, and their lines."""
-    symbol = np.empty(len(rolled), np.int64)
+    begin: Any, count: Any, seats: Any, turn: Any, seat: Any, rolls: Any, after: Any, how: Any, rolled: Any, kept: Any,
+    numbers: Any,
+) -> Any:  # fmt: skip
+    """Return the numbers of the symbols of rolls, and whether all have one.
+
+    And of games whether their turns are usual, how many are even, and their lines.
+    """
+    found, lowest = np.empty(len(rolled), np.int32), np.int32(0)
     plain = np.ones(len(count), np.bool_)
     even, lines = count.copy(), np.ones(len(count), np.int64)
     for game in range(len(count)):
@@ -43,17 +47,21 @@ def look(
             last, kind = after[at] - 1, how[at]
             usual = rolls[at] > 0 and kind > 0 and turn[at] == place + 1
             for roll in range(after[at] - rolls[at], after[at]):
-                symbol[roll] = rolled[roll] * WIDTH + kept[roll] + 1
+                found[roll] = numbers[np.int64(rolled[roll]) * WIDTH + kept[roll] + 1]
+                if roll != last or kind != WON_ALL:
+                    lowest = min(lowest, found[roll])
                 usual &= (kept[roll] < 0) == (roll == last and kind >= LOST_ALL)
-            if usual and kind == WON_ALL:
-                symbol[last] += WON
+            if kind == WON_ALL and rolls[at] > 0:
+                if usual:
+                    found[last] = numbers[np.int64(rolled[last]) * WIDTH + kept[last] + 1 + WON]
+                lowest = min(lowest, found[last])
             plain[game] &= usual
             moves += 2 * rolls[at] + 2 - kind
             if seat[at] != here + 1 and even[game] > place:
                 even[game] = place
             here = here + 1 if here + 1 < seats[game] else 0
         lines[game] = moves
-    return symbol, plain, even, lines
+    return lowest == 0, found, plain, even, lines
 
 
 @_compiled

@@ -55,26 +55,29 @@ OTHER = Ending("other")
 
 
 class Symbols:
-    """The symbols met so far, numbered as they came; the bank is number 0. Threads may share them."""
+    """The symbols met so far, numbered as they came (`numbers`, -1 for others); the bank is number 0.
+
+    Threads may share them.
+    """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self.known = [BANK]
-        self._numbers = np.full(BANK + 1, -1, np.int32)
-        self._numbers[BANK] = 0
+        self.numbers = np.full(BANK + 1, -1, np.int32)
+        self.numbers[BANK] = 0
 
     def number(self, symbols: Ints) -> Ints:
         """Return the numbers of some symbols."""
-        found: Ints = self._numbers[symbols]
+        found: Ints = self.numbers[symbols]
         if len(found) and found.min() < 0:
             seen = np.zeros(BANK + 1, bool)
             seen[symbols] = True
             with self._lock:
-                fresh = np.flatnonzero(seen & (self._numbers < 0))
+                fresh = np.flatnonzero(seen & (self.numbers < 0))
                 count = len(self.known)
                 self.known += fresh.tolist()
-                self._numbers[fresh] = np.arange(count, count + len(fresh), dtype=np.int32)
-            found = self._numbers[symbols]
+                self.numbers[fresh] = np.arange(count, count + len(fresh), dtype=np.int32)
+            found = self.numbers[symbols]
         return found
 
 
