@@ -313,17 +313,10 @@ def best_policy(position: Position, at: Node | None = None, points: int = 0, lea
     It knows what the position says about this one turn: minimums, topping, an exact target; points below `least` count
     as nothing. Raises UsageError for rules under which a turn has no bound, or too many states.
     """
-    turn = position.turn
-    limits = Terms(True, 0) if turn is None else state.terms(position, turn)
-    least = max(limits.minimum, limits.previous + 1, least)
-    return _policy_at(Chances.of(position.table), least, limits.total, limits.exact, limits.overshoots, at, points)
-
-
-@lru_cache(maxsize=16)
-def _policy_at(
-    chances: Chances, least: int, total: int, exact: int | None, overshoots: bool, at: Node | None, points: int
-) -> Policy:
-    limits = Terms(True, least, -1, total if exact is not None else 0, exact, overshoots)
+    chances = Chances.of(position.table)
+    here = Terms(True, 0) if position.turn is None else state.terms(position, position.turn)
+    total = 0 if here.exact is None else here.total
+    limits = Terms(True, max(here.minimum, here.previous + 1, least), -1, total, here.exact, here.overshoots)
     start = Node(chances.rules.dice)
     found = _policies.get(chances, start, limits, 0)
     if at is not None and found.graph.find(at) is None:

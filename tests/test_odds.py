@@ -362,11 +362,9 @@ def test_what_is_remembered_of_solutions_is_bounded(monkeypatch: pytest.MonkeyPa
     remembered = policies._Policies()
     monkeypatch.setattr(policies, "_policies", remembered)
     monkeypatch.setattr(policies, "MOST_VALUES", 5_000)
-    policies._policy_at.cache_clear()
     for _ in range(2):
         for rules, value in zip(every, known, strict=True):
             assert policy(rules).value(0, Node(rules.dice)) == value
-            policies._policy_at.cache_clear()
             held = [one.size for one in remembered._found.values()]
             assert sum(held) == remembered.values
             assert remembered.values <= 5_000 or len(held) == 1
