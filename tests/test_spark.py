@@ -82,10 +82,14 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def folder(logs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return an archive of the games, in two parts, in a folder whose name a pattern would read otherwise."""
+    """Return an archive of the games, in two parts, in a folder whose name a pattern would read otherwise.
+
+    They have been replayed too.
+    """
     made = tmp_path_factory.mktemp("archives") / "[a] {b,c}*d %41 e"
     for some in (logs[:20], logs[20:]):
         assert {one.result for one in archive_logs(made, some, luck=True)} == {"archived"}
+    replays.replay_archive(made, [replays.Asked("recorded", None), replays.Asked("zilch", preset("zilch"))])
     return made
 
 
