@@ -25,7 +25,7 @@ from figures import say
 from games import write_games
 
 from tenklog import archive, query, stats
-from tenklog.tables import TABLES
+from tenklog.tables import ASKED
 
 ARCHIVING = 4.0
 REPORT_SECONDS = 0.5
@@ -130,7 +130,7 @@ def plain(folder: Path) -> duckdb.DuckDBPyConnection:
     """Return a DuckDB with views of the live files, and the macros and `dice_sets` that reports use."""
     con = duckdb.connect()
     manifest = archive.open_archive(folder)
-    for table in TABLES:
+    for table in ASKED:
         con.execute(f"CREATE VIEW {table} AS {archive.source(folder, manifest, table)}")
     for macro in (*stats.MACROS, "chosen(p) AS true", "chosen_game(p) AS true"):
         con.execute(f"CREATE MACRO {macro}")

@@ -15,6 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+Row = tuple[str, str, str, str, str]  # the benchmark, what it measured, the ratio, its limit, what it is made of
 LINE = re.compile(r"(.+?) +(\d+\.\d\d)  \(limit ([\d.]+)\)(  TOO MUCH)?   (.*)")
 
 
@@ -59,7 +60,8 @@ def main() -> int:
     }
     if given.keep:
         given.keep.mkdir(exist_ok=True)
-    rows, good = [], True
+    rows: list[Row] = []
+    good = True
     for name, words in runs.items():
         command = [sys.executable, str(Path(__file__).with_name(f"{name}.py")), *words]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
@@ -72,9 +74,19 @@ def main() -> int:
         good = good and running.returncode == 0
     print(f"\n{machine()}\n")
     print("| benchmark | figure | measured | limit | of |", "|---|---|--:|--:|---|", sep="\n")
-    for row in rows:
+    for row in worst(rows):
         print(f"| {' | '.join(row)} |")
     return 0 if good else 1
+
+
+def worst(rows: list[Row]) -> list[Row]:
+    """Return of figures of one kind, such as those of all reports, the highest alone."""
+    kinds: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        benchmark, what, _, limit, _ = row
+        kinds.setdefault((benchmark, what.split()[0], what.partition(",")[2], limit.split(",")[0]), []).append(row)
+    highest = [(len(some), max(some, key=lambda row: float(row[2]))) for some in kinds.values()]
+    return [(*row[:4], f"{row[4]} (worst of {count})" if count > 1 else row[4]) for count, row in highest]
 
 
 if __name__ == "__main__":
