@@ -103,13 +103,10 @@ def log_of(path: Path, found: Scan, named: bool = True) -> Log:
 
 def fold_found(log: list[AnyEvent]) -> tuple[Game | None, TenklogError | None]:
     """Fold a log as far as it is a legal game; return the game there and what is wrong with the event after it."""
-    allowed = _allowed(log)
     game: Game | None = None
     try:
-        for event in allowed:
-            game = evolve(game, event)
-        if len(allowed) < len(log):
-            raise _one_too_many()
+        for game in steps(log):  # noqa: B007  (the last one counts)
+            pass
     except TenklogError as error:
         return game, error
     return game, None
@@ -117,25 +114,14 @@ def fold_found(log: list[AnyEvent]) -> tuple[Game | None, TenklogError | None]:
 
 def steps(log: list[AnyEvent]) -> Iterator[Game]:
     """Yield the game after each event, and raise at the first that may not stand where it stands."""
-    allowed = _allowed(log)
+    changes = whole_game_changes(log)
+    end = changes[MOST_WHOLE_GAME] if len(changes) > MOST_WHOLE_GAME else len(log)
     game: Game | None = None
-    for event in allowed:
+    for event in log[:end]:
         game = evolve(game, event)
         yield game
-    if len(allowed) < len(log):
-        raise _one_too_many()
-
-
-def _allowed(log: list[AnyEvent]) -> list[AnyEvent]:
-    """Return a log as far as it has no more rule changes for the whole game than it may have."""
-    if RuleChange not in map(type, log):
-        return log
-    changes = whole_game_changes(log)
-    return log[: changes[MOST_WHOLE_GAME]] if len(changes) > MOST_WHOLE_GAME else log
-
-
-def _one_too_many() -> DataError:
-    return DataError("one rule change for the whole game too many", f"at most {MOST_WHOLE_GAME} in a log")
+    if end < len(log):
+        raise DataError("one rule change for the whole game too many", f"at most {MOST_WHOLE_GAME} in a log")
 
 
 def whole_game_changes(log: list[AnyEvent]) -> list[int]:

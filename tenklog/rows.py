@@ -59,7 +59,7 @@ def rows(log: Log, found: Scan, data: bytes, luck: bool = False) -> dict[str, by
         "rounds": position.round,
         "turns": sum(one.number > 0 for one in ended),
         "events": log.seq,
-        "rule_changes": _later_changes(told) if events.RuleChange in map(type, log.events) else 0,
+        "rule_changes": _later_changes(told),
         "rules_hash": digest(ruleset),
         "ruleset": ruleset.decode(),
         "settings": {key: getattr(agreed, key) for key in DEFAULTS},

@@ -182,8 +182,7 @@ def _illegal_keep(position: Position, turn: Turn, roll: Dice, dice: Dice) -> Ill
 
 
 def _bank(position: Position, turn: Turn, event: events.Bank, asserted: bool) -> Position:
-    if position.seats[turn.seat].player != event.player:
-        _at_turn(position, turn, event.player)
+    _at_turn(position, turn, event.player)
     if event.settled:
         if not position.replayed or event.points:
             raise IllegalMove("a settled bank is a replay's, of 0 points", "a bank without settled")
