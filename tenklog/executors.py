@@ -9,13 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import json
 from msgspec.structs import astuple
 
 from tenklog import reading, spark
 from tenklog.archive import log_bytes
 from tenklog.outcomes import COLUMNS, plainly, schema
-from tenklog.replays import RULESETS_PLAYED, SUMS, Asked, Total, planned, summed, swept
+from tenklog.replays import SUMS, Asked, Total, planned, played, summed, swept
 from tenklog.rules import Ruleset
 from tenklog.stats import ORIGINS, Filters
 from tenklog.sweep import Axis, Sweep
@@ -67,8 +66,7 @@ def sweep(
     """Replay all archived games with each value of one or two settings, as `replays.sweep_archive` does."""
 
     def asking(con: "Connection") -> Sweep:
-        played = [] if rules else con.execute(RULESETS_PLAYED.format("games")).fetchall()
-        own = [rules] if rules else [json.decode(text, type=Ruleset) for (text,) in played]
+        own = [rules] if rules is not None else played(con, "games")
         steps, left_out = planned(own, rules, fixed, axes, settle)
         return swept(rules, settle, axes, steps, left_out, _totals(con, [one for _, one in steps]))
 

@@ -73,8 +73,7 @@ class Report(Struct, frozen=True):
     sql: str
     chart: tuple[str, ...] = ()
     tall: bool = False
-    luck: bool = False  # whether it is about games whose luck is measured
-    replays: bool = False  # whether it is about what bulk replays made of games
+    needs: str = ""  # "luck": games whose luck is measured, "replays": what bulk replays made of games
     own: bool = False  # of the user, and run under the lock-down of `query`
 
 
@@ -153,9 +152,7 @@ def read_report(path: Path, own: bool = False) -> Report:
         elif not own:
             right = f"title, about, chart, layout, needs, or a column's name and unit ({', '.join(UNITS)})"
             raise DataError(f"has the line {line!r}", right, f"{path}:{number}")
-    return Report(
-        path.stem, title, about, tuple(columns), text, chart, tall, needs == "luck", needs == "replays", own
-    )  # fmt: skip
+    return Report(path.stem, title, about, tuple(columns), text, chart, tall, needs, own)
 
 
 # -- the tables, filtered ---------------------------------------------------------------------------------------------
@@ -311,7 +308,7 @@ def run(
     logs: Sequence[Path] = (),
 ) -> Answer:
     """Run one of our reports over an archive and some logs, the archive's parts read where they lie."""
-    return over(folder, filters, people, logs, lambda con: answer(con.execute(report.sql)), luck=report.luck)
+    return over(folder, filters, people, logs, lambda con: answer(con.execute(report.sql)), luck=report.needs == "luck")
 
 
 def unmeasured(folder: Path, filters: Filters, people: dict[str, str] | None = None) -> int:

@@ -168,6 +168,11 @@ READERS = (
 )  # fmt: skip
 
 
+def named(name: str) -> Reader:
+    """Return the reader of a name."""
+    return next(one for one in READERS if one.name == name)
+
+
 class Broken(Exception):
     """A reader did what none may do."""
 

@@ -222,9 +222,9 @@ def test_a_new_log_whose_name_may_not_be_on_the_disk_is_not_said_to_be(
         finished(tmp_path / "games" / "one.jsonl")
 
 
-def test_a_folder_whose_name_is_not_utf_8_holds_no_archive() -> None:
+def test_a_folder_whose_name_is_not_utf_8_holds_no_archive(tmp_path: Path) -> None:
     with pytest.raises(AccessError, match="the name is not UTF-8; an archive in a folder of another name"):
-        tables.quoted("/tmp/\udcff")
+        tables.quoted(tmp_path / "\udcff")
 
 
 def test_a_report_of_ours_has_no_line_that_nobody_reads(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from tenklog.turns import play
 
 Log = list[events.Event]
 # Those about luck have tests of their own, in test_luck_reports.py.
-KNOWN = {name: report for name, report in stats.reports().items() if not report.luck}
+KNOWN = {name: report for name, report in stats.reports().items() if report.needs != "luck"}
 EVERYTHING = Filters(origins=ORIGINS)
 GAMES = 2_000 if os.environ.get("TENKLOG_LONG") else 300
 KINDS: dict[str, type | tuple[type, ...]] = {

@@ -364,24 +364,31 @@ def test_an_executor_that_dies_changes_no_replay(
     assert_killed(marker)
 
 
+@pytest.fixture
+def said(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Any]:
+    """Return what runs a command, on the cluster where it asks for one, and reads the JSON that it prints."""
+    monkeypatch.setattr(spark, "session", lambda master, package: nullcontext(cluster))
+
+    def read(*words: object) -> Any:
+        assert cli.run(["--home", str(tmp_path), *map(str, words), "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    return read
+
+
 @needs_spark
 def test_the_command_sums_up_what_replays_of_an_archive_make(
-    cluster: Any,
-    logs: list[Path],
-    folder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    said: Callable[..., Any], logs: list[Path], folder: Path
 ) -> None:
-    monkeypatch.setattr(spark, "session", lambda master, package: nullcontext(cluster))
-    line = ["--home", str(tmp_path), "replay", "--archive", str(folder), "--rules", "recorded", "--rules", "zilch"]
-    assert cli.run([*line, "--set", "target=5000", "--engine", "spark", "--json"]) == 0
+    rules = ("--rules", "recorded", "--rules", "zilch", "--set", "target=5000")
+    document = said("replay", "--archive", folder, *rules, "--engine", "spark")
     asked = [
         replays.Asked("recorded", None, ("target=5000",)),
         replays.Asked("zilch", change(preset("zilch"), {"target": 5000}), ("target=5000",)),
     ]
-    found = json.loads(capsys.readouterr().out)["totals"]
-    for one, told in zip(asked, found, strict=True):
+    for one, told in zip(asked, document["totals"], strict=True):
         rows = [outcomes.plainly(reading.read(path), one.rules, "bank", False, one.typed) for path in logs]
         decided = [row for row in rows if row.same_winner is not None]
         other = sum(row.same_winner is False for row in decided)
@@ -397,34 +404,15 @@ def test_the_command_sums_up_what_replays_of_an_archive_make(
 
 
 @needs_spark
-@pytest.mark.parametrize("rules", [None, "farkle"])
+@pytest.mark.parametrize("rules", ["recorded", "farkle"])
 def test_the_command_sweeps_an_archive_as_it_does_its_games(
-    cluster: Any,
-    logs: list[Path],
-    folder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    rules: str | None,
+    said: Callable[..., Any], logs: list[Path], folder: Path, rules: str
 ) -> None:
-    monkeypatch.setattr(spark, "session", lambda master, package: nullcontext(cluster))
-    line = [
-        "sweep",
-        "--set",
-        "target=5000,9000",
-        "--set",
-        "hot_dice=may-roll",
-        "--json",
-        *((rules and ["--rules", rules]) or []),
-    ]
-    said = []
-    for words in (["--archive", str(folder), "--engine", "spark"], map(str, logs)):
-        assert cli.run(["--home", str(tmp_path), *line, *words]) == 0
-        said.append(json.loads(capsys.readouterr().out))
-    for one in said:
-        for row in one["rows"]:
-            row |= {key: pytest.approx(row[key]) for key in ("changed", "rounds", "turns")}
-    assert said[0] == said[1]
+    line = ("sweep", "--rules", rules, "--set", "target=5000,9000", "--set", "hot_dice=may-roll")
+    there, here = said(*line, "--archive", folder, "--engine", "spark"), said(*line, *logs)
+    for row in here["rows"]:
+        row |= {key: pytest.approx(row[key]) for key in ("changed", "rounds", "turns")}
+    assert there == here
 
 
 @needs_spark

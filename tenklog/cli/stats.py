@@ -146,7 +146,7 @@ def stats(
     else:
         answer = reports.run(folder, asked, filters, people, added)
     _trim(answer, query.Limits().rows if asked.own else None, "`tenklog query -f FILE --limit 0`")
-    unmeasured = reports.unmeasured(folder, filters, people) if asked.luck else 0
+    unmeasured = reports.unmeasured(folder, filters, people) if asked.needs == "luck" else 0
     _show(answer, asked, unmeasured, None if answer.rows else read_manifest(folder), chart, form)
 
 
@@ -166,7 +166,7 @@ def _on_spark(
 
     with spark.session(master) as session:
         answer = spark.run(session, folder, asked, filters, people)
-        count = spark.unmeasured(session, folder, filters, people) if asked.luck else 0
+        count = spark.unmeasured(session, folder, filters, people) if asked.needs == "luck" else 0
         return answer, count, None if answer.rows else spark.read_manifest(session, folder)
 
 
@@ -176,7 +176,7 @@ def _show(
     """Print the answer of a report; the archive's manifest says why when there is no row."""
     left_out(unmeasured)
     if manifest is not None and not unmeasured and form == "table":
-        remark(_why_empty(manifest, asked.replays))
+        remark(_why_empty(manifest, asked))
     if chart and form == "table":
         from tenklog.charts import bars
 
@@ -234,10 +234,10 @@ def _logs(games: tuple[str, ...]) -> list[Path]:
     return paths
 
 
-def _why_empty(manifest: "Manifest", replays: bool = False) -> str:
+def _why_empty(manifest: "Manifest", asked: Report) -> str:
     if not manifest.games:
         return EMPTY_ARCHIVE
-    if replays and not manifest.live("replays"):
+    if asked.needs == "replays" and not manifest.live("replays"):
         return "no archived game is replayed yet; `tenklog replay --archive --rules RULES` does it"
     return f"no row for this in {manifest.games} archived games; see --origin, --since and the other filters"
 

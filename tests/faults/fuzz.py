@@ -39,7 +39,7 @@ def child(name: str, arguments: list[str]) -> None:
                 __import__(module.name)
     import hostile
 
-    reader = next(one for one in hostile.READERS if one.name == name)
+    reader = hostile.named(name)
     corpus = Path(arguments.pop())
     place = Path(tempfile.mkdtemp(prefix="place-", dir=corpus.parent))
     hostile.prepare(place, reader)
@@ -87,7 +87,7 @@ def plain(name: str, path: Path) -> None:
     import hostile
 
     data = path.read_bytes()
-    reader = next(one for one in hostile.READERS if one.name == name)
+    reader = hostile.named(name)
     with tempfile.TemporaryDirectory(prefix="tenklog-plain-") as place:
         hostile.prepare(Path(place), reader)
         hostile.judge(reader, data)
@@ -97,7 +97,7 @@ def fuzz(name: str, seconds: int, kept: Path | None) -> bool:
     """Try one reader, in processes of its own; print what came of it and tell whether all was well."""
     import hostile
 
-    reader = next(one for one in hostile.READERS if one.name == name)
+    reader = hostile.named(name)
     runs = ended = 0
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="tenklog-fuzz-", ignore_cleanup_errors=True) as scratch:

@@ -10,7 +10,7 @@ from random import Random
 
 import hostile
 import pytest
-from hostile import READERS, Broken, Reader
+from hostile import READERS, Broken, Reader, named
 
 from tenklog import cli
 
@@ -45,7 +45,7 @@ def test_a_reader_takes_sound_inputs_and_changed_ones_and_all_that_was_ever_foun
     "text", [b"\xff", b"target=\xff", b"dice=5,\xff", b"Anna\xff=5", b"\xff=5", b"\xed\xa0\x80", b""]
 )
 def test_words_that_are_no_utf_8_are_refused_by_every_command_in_one_line(place: Path, text: bytes) -> None:
-    reader = next(one for one in READERS if one.name == "words")
+    reader = named("words")
     hostile.prepare(place, reader)
     for number in range(len(reader.commands)):
         hostile.judge(reader, bytes([number]) + text)
@@ -73,7 +73,7 @@ WAYS: dict[str, Callable[[], object]] = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_what_no_reader_may_do_is_noticed(place: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
-    reader = next(one for one in READERS if one.name == "current")
+    reader = named("current")
     hostile.prepare(place, reader)
     hostile.judge(reader, b"\0evening")
     monkeypatch.setattr(hostile, "SECONDS", 0.1)
