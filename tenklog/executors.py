@@ -66,7 +66,7 @@ def sweep(
     """Replay all archived games with each value of one or two settings, as `replays.sweep_archive` does."""
 
     def asking(con: "Connection") -> Sweep:
-        own = [rules] if rules is not None else played(con, "games")
+        own = [rules] if rules is not None else played(con.execute, "games")
         steps, left_out = planned(own, rules, fixed, axes, settle)
         return swept(rules, settle, axes, steps, left_out, _totals(con, [one for _, one in steps]))
 

@@ -29,11 +29,9 @@ from tenklog.walk import Settle
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from duckdb import DuckDBPyConnection
 
     from tenklog.bulk import Known
     from tenklog.columns import Ask
-    from tenklog.transpile import Connection
 
 COMMIT = 0.5  # seconds between two commits
 RULESETS = 32  # that are replayed under at once; what was found out about each takes memory
@@ -402,9 +400,9 @@ def swept(
     return Sweep("recorded" if rules is None else rules.name, settle, [axis.key for axis in axes], rows, left_out)
 
 
-def played(con: "DuckDBPyConnection | Connection", games: str) -> list[Ruleset]:
-    """Return the rulesets that the games of a table, or of a question in brackets, were played by."""
-    rows = con.execute(f"SELECT any_value(ruleset) AS ruleset FROM {games} GROUP BY rules_hash ORDER BY 1").fetchall()
+def played(execute: Callable[[str], Any], games: str) -> list[Ruleset]:
+    """Ask a connection by which rulesets the games of a table, or of a question in brackets, were played."""
+    rows = execute(f"SELECT any_value(ruleset) AS ruleset FROM {games} GROUP BY rules_hash ORDER BY 1").fetchall()
     return [json.decode(text, type=Ruleset) for (text,) in rows]
 
 
@@ -414,7 +412,7 @@ def _rulesets(folder: Path) -> Callable[[Manifest], list[Ruleset]]:
     def question(manifest: Manifest) -> list[Ruleset]:
         con = archive.connect()
         try:
-            return played(con, f"({archive.source(folder, manifest, 'games')})")
+            return played(con.execute, f"({archive.source(folder, manifest, 'games')})")
         finally:
             con.close()
 
