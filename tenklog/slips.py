@@ -28,7 +28,7 @@ class Judge:
     """Holds the numbers of a sheet against what is possible under some rules.
 
     `settle` notes as `findings` what can't be true, and makes of `players` the likely numbers; `unsure` are those
-    players whose numbers are corrected by a mere guess.
+    players whose numbers are corrected by a mere guess, or lack what nothing tells.
     """
 
     def __init__(self, sheet: Sheet, rules: Ruleset) -> None:
@@ -53,6 +53,8 @@ class Judge:
                 # No single slip explains it, so it is said as it stands, and the sheet is read on.
                 self.findings.append(blame.fault(self._sheet, self.players, self._changes, found[0]))
                 self._said.add(found[0])
+                if found[0].kind == "missing":  # points that nobody knows may have opened
+                    self.unsure.add(found[0].player)
             else:
                 self._correct(slips, odd)
 

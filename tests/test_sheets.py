@@ -451,6 +451,15 @@ def test_slips_are_caught_at_the_right_cell() -> None:
         print(good, sum(caught.values()), sorted(caught.items()))
 
 
+@pytest.mark.parametrize("place", ["", "1o00"])
+def test_what_a_player_opened_with_may_be_unknown_and_what_follows_is_not_blamed(place: str) -> None:
+    text = f"Round,Anna,Ben\n1,0,0\n2,0,{place}\n3,1100,900\n4,350,100\n"
+    found = read(text, preset("tiotusen")).findings
+    assert [(one.line, one.column) for one in found] == [(3, "C")]
+    known = read(text.replace(f"2,0,{place}", "2,0,0"), preset("tiotusen")).findings
+    assert [(one.line, one.column, one.kind) for one in known[:1]] == [(4, "C", "minimum")]
+
+
 def test_each_damaged_sheet_gets_one_line_that_names_the_place() -> None:
     count = 0
     for number, (rng, rules, one) in enumerate(games("damage", 60, 600)):
