@@ -59,15 +59,22 @@ class Part(Struct, frozen=True, forbid_unknown_fields=True):
         return digest(json.encode(sorted(file.sha256 for file in self.files.values())))
 
 
-class Replays(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a bulk replay made of the games of one part: `of` is that part's key, `asked` stands for what was asked,
-    `code` for the tenklog that made it. Whoever has another one takes it for none.
+class Replays(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a bulk replay made of the games of one part, and of their turns where that was asked for: `of` is that
+    part's key, `asked` stands for what was asked, `code` for the tenklog that made it. Whoever has another one takes it
+    for none.
     """  # noqa: D205
 
     of: str
     asked: str
     code: str
     file: File
+    turns: File | None = None
+
+    @property
+    def files(self) -> dict[str, File]:
+        """Return its files by their tables."""
+        return {"replays": self.file} | ({} if self.turns is None else {"replayed_turns": self.turns})
 
 
 class Manifest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -79,14 +86,20 @@ class Manifest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
 
     def live(self, table: str) -> list[File]:
         """Return the files of a table."""
-        if table == "replays":
-            return [one.file for one in self.replays if one.code == code()]
-        return [part.files[table] for part in self.parts]
+        if table in TABLES:
+            return [part.files[table] for part in self.parts]
+        return [one.files[table] for one in self.replays if one.code == code() and table in one.files]
 
     @property
     def files(self) -> list[File]:
         """Return every file that is listed."""
-        return [*(file for part in self.parts for file in part.files.values()), *(one.file for one in self.replays)]
+        return [file for _, file in self.listed]
+
+    @property
+    def listed(self) -> list[tuple[str, File]]:
+        """Return every file with its table."""
+        of_parts = [named for part in self.parts for named in part.files.items()]
+        return of_parts + [named for one in self.replays for named in one.files.items()]
 
     @property
     def games(self) -> int:
@@ -129,10 +142,8 @@ def decode_manifest(data: bytes, where: str) -> Manifest:
                 what = f"is of format {newer}, written by a newer tenklog"
                 raise DataError(what, f"this one reads up to {EMPTY.format}", where) from None
         raise DataError(f"is no manifest: {error}", REBUILD, where) from None
-    listed = [one for part in manifest.parts for one in part.files.items()]
-    listed += [("replays", one.file) for one in manifest.replays]
     if any(part.files.keys() != TABLES.keys() for part in manifest.parts) or not all(
-        NAME.fullmatch(file.name) and file.name == name_of(table, file.sha256) for table, file in listed
+        NAME.fullmatch(file.name) and file.name == name_of(table, file.sha256) for table, file in manifest.listed
     ):
         raise DataError("lists a file that is none of an archive", REBUILD, where)
     return manifest

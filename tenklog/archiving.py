@@ -247,7 +247,10 @@ class Writer:
 
     def add_replays(self, made: Sequence[Replays]) -> None:
         """Add what was staged of bulk replays, in one commit, in place of what was there or another tenklog made."""
-        named = tuple(replace(one, file=self._named(one.file)) for one in made)
+        named = tuple(
+            replace(one, file=self._named(one.file), turns=None if one.turns is None else self._named(one.turns))
+            for one in made
+        )
         again = {(one.of, one.asked) for one in made}
         kept = (one for one in self.manifest.replays if one.code == archive.code() and (one.of, one.asked) not in again)
         self._set(Manifest(1, self.manifest.parts, (*kept, *named)))

@@ -18,15 +18,19 @@ from tenklog import archive, kernel
 from tenklog.columns import Recorded
 from tenklog.ending import end_turn, win
 from tenklog.events import MOST_PLAYERS
+from tenklog.kernel import NEVER_HAPPENED, RESCORED, SAME, SETTLED_TURN
 from tenklog.outcomes import Row, schema
 from tenklog.projections import names
+from tenklog.replayer import Became, ReplayedTurn
 from tenklog.rules import Ruleset
 from tenklog.state import Outcome, Turn, opening, worth_banking
 from tenklog.transitions import (
     ASKS,
+    BELOW,
     BUST,
     FIRST_BUST,
     GUESS,
+    KIND,
     KINDS,
     POSTS,
     SETTLED,
@@ -37,12 +41,14 @@ from tenklog.transitions import (
     Transitions,
     with_minimum,
 )
-from tenklog.walk import Settle
+from tenklog.walk import GUESSES, Settle
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 MOST_RULES = 64  # that are remembered at once
+BECAME: tuple[Became, ...] = ("never-happened", "same", "rescored", "settled")  # by the numbers of `kernel`
+NOTHING = np.iinfo(np.int64).min  # no change
 
 
 # -- what becomes of it -----------------------------------------------------------------------------------------------
@@ -73,6 +79,46 @@ class Rules:
         )
 
 
+class Told:
+    """What became of each recorded turn: the number of that, of the divergence that settled it or -1, and by how much
+    it changed the own total here, or NOTHING. Nothing is written down where nobody asked (`asked`).
+    """  # noqa: D205
+
+    def __init__(self, recorded: Recorded, asked: bool) -> None:
+        count = int(recorded.turns.sum()) if asked else 0
+        self.asked = asked
+        self.became, self.kind = np.zeros(count, np.int8), np.zeros(count, np.int8)
+        self.change = np.zeros(count, np.int64)
+        self.forget(slice(None))
+
+    def forget(self, turns: slice) -> None:
+        """Begin some turns anew."""
+        self.became[turns], self.kind[turns], self.change[turns] = NEVER_HAPPENED, -1, NOTHING
+
+    def note(self, recorded: Recorded, place: int, turns: Sequence[ReplayedTurn]) -> None:
+        """Write down what became of the turns of a game."""
+        begin = int(recorded.begin[place])
+        self.forget(slice(begin, begin + int(recorded.turns[place])))
+        for one in turns:
+            at = begin + one.turn - 1
+            self.became[at] = BECAME.index(one.became)
+            self.kind[at] = -1 if one.kind is None else KIND[one.kind]
+            self.change[at] = NOTHING if one.change is None else one.change
+
+    def table(self, recorded: Recorded) -> pa.Table:
+        """Return a row for each turn."""
+        count, kinds = recorded.turns, [*KIND]
+        guess = np.array([kind in GUESSES for kind in kinds])
+        return pa.table({
+            "game": recorded.ids.take(pa.array(np.repeat(np.arange(len(count)), count))),
+            "turn": pa.array((np.arange(len(self.kind)) - np.repeat(recorded.begin, count) + 1).astype(np.int32)),
+            "became": pa.array(BECAME).take(pa.array(self.became)),
+            "kind": pa.array(kinds).take(pa.array(self.kind, mask=self.kind < 0)),
+            "guess": pa.array(guess[self.kind] & (self.kind >= 0)),
+            "change": pa.array(self.change, mask=self.change == NOTHING),
+        })  # fmt: skip
+
+
 class Played(Struct, frozen=True):
     """What became of games: by game, and by lane, a seat of a game."""
 
@@ -93,7 +139,7 @@ _PLACES = np.array([0, 16, 32, 48])  # of bits
 _MARKS = np.array([sum((note & one > 0) << 16 * (1 + n) for n, one in enumerate(_NOTED)) for note in range(16)])
 
 
-def together(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
+def together(recorded: Recorded, chosen: Ints, found: Rules, told: Told) -> Played:
     """Replay the even turns of chosen games round by round."""
     seats, counts, begin = recorded.seats[chosen], recorded.even[chosen], recorded.begin[chosen]
     lanes = int(seats.sum())
@@ -114,7 +160,7 @@ def together(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
     turn[~there] = 0
     rolls = np.where(there, recorded.rolls[turn], 0)
     ending, points, taken = found.turns.walk(recorded.symbols, recorded.first[turn], rolls)
-    kinds, flags = found.turns.meanings()
+    kinds, flags, settling = found.turns.meanings()
     kind, noted = kinds[ending], flags[ending]
     kind[(kind == BUST) & (taken == 1)] = FIRST_BUST
     worth = points * (kind == POSTS)
@@ -134,7 +180,8 @@ def together(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
         never[:width] &= now < ends.threshold
         short[:width] += never[:width]
         state = stated[here] = ends.after.ravel()[cell]
-    noted[low & (noted == ASKS)] = SETTLED | GUESS
+    below = low & (noted == ASKS)
+    noted[below] = SETTLED | GUESS
 
     # Whoever is the first to reach the target, in the order of turns, begins the last ones.
     began = np.minimum.reduceat(np.where(never, rounds * MOST_PLAYERS, short * of_lane + seat), lane)
@@ -145,15 +192,22 @@ def together(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
     final = (until - wide)[np.maximum(own, 1) - 1] + np.arange(lanes)
     totals, states = (np.where(own > 0, one[final], 0) for one in (total, stated))
     settled = noted & SETTLED > 0
-    marks = (~settled & (change == recorded.change[turn])) + _MARKS[noted]
+    same_change = change == recorded.change[turn]
+    marks = (~settled & same_change) + _MARKS[noted]
     counted = np.zeros(lanes, np.int64)
     for number, (here, width) in enumerate(zip(of_round, wide.tolist(), strict=True)):
         counted[:width] += marks[here] * (number < own[:width])
+    if told.asked:
+        happened = np.concatenate([number < own[:width] for number, width in enumerate(wide.tolist())])
+        at = turn[happened]
+        became = np.where(settled, SETTLED_TURN, np.where(same_change, SAME, RESCORED))
+        told.became[at], told.change[at] = became[happened], change[happened]
+        told.kind[at] = np.where(below, KIND[BELOW], settling[ending])[happened]
     same, settled, guesses, unknown = (np.add.reduceat(counted, lane) >> _PLACES[:, None]) & 0xFFFF
     return Played(turns, began < counts, finished, same, settled, guesses, unknown > 0, totals, states)
 
 
-def compiled(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
+def compiled(recorded: Recorded, chosen: Ints, found: Rules, told: Told) -> Played:
     """Replay the even turns of chosen games one game after another, in what numba compiled."""
     seats, counts, begin = recorded.seats[chosen], recorded.even[chosen], recorded.begin[chosen]
     todo = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts - begin, counts)
@@ -171,15 +225,16 @@ def compiled(recorded: Recorded, chosen: Ints, found: Rules) -> Played:
     of_games = (np.zeros(games, kind) for kind in (np.int64, bool, bool, np.int64, np.int64, np.int64, bool))
     played = Played(*of_games, *np.zeros((2, seats.sum()), np.int64))
     kernel.play(
-        begin, counts, seats, np.cumsum(seats) - seats, *ended, recorded.change, *turns.meanings(),
-        ends.minimum, ends.costs, ends.after, ends.threshold, found.last, *astuple(played),
+        begin, counts, seats, np.cumsum(seats) - seats, *ended, recorded.change, *turns.meanings(), KIND[BELOW],
+        ends.minimum, ends.costs, ends.after, ends.threshold, found.last, told.became, told.kind, told.change,
+        *astuple(played),
     )  # fmt: skip
     return played
 
 
-def fast(recorded: Recorded, chosen: Ints, found: Rules) -> tuple[Ints, pa.Table]:
+def fast(recorded: Recorded, chosen: Ints, found: Rules, told: Told) -> tuple[Ints, pa.Table]:
     """Replay chosen games, their even turns together; return which of them the tables have all of, and their rows."""
-    played = (compiled if kernel.COMPILED else together)(recorded, chosen, found)
+    played = (compiled if kernel.COMPILED else together)(recorded, chosen, found, told)
     seats, counts, turns = recorded.seats[chosen], recorded.turns[chosen], played.turns
     lane = np.cumsum(seats) - seats
     leads = played.totals == np.repeat(np.maximum.reduceat(played.totals, lane), seats)
@@ -212,7 +267,7 @@ def fast(recorded: Recorded, chosen: Ints, found: Rules) -> tuple[Ints, pa.Table
     }
     columns |= {key: pa.array(values[sure].astype(np.int32)) for key, values in numbers.items()}
     table = pa.Table.from_arrays([columns[name] for name in schema().names], schema=schema())
-    goes_on = [(one, by_turns(recorded, int(chosen[one]), found, (played, one, int(lane[one])))) for one in on]
+    goes_on = [(one, by_turns(recorded, int(chosen[one]), found, told, (played, one, int(lane[one])))) for one in on]
     sure[[one for one, row in goes_on if row]] = True
     more = [row for _, row in goes_on if row]
     return sure, pa.concat_tables([table, table_of(more)]) if more else table
@@ -256,7 +311,7 @@ class Known:
 
 
 def looked_up(
-    recorded: Recorded, rules: Ruleset | dict[str, Ruleset], settle: Settle, known: Known
+    recorded: Recorded, rules: Ruleset | dict[str, Ruleset], settle: Settle, known: Known, told: Told
 ) -> tuple[list[pa.Table], list[int]]:
     """Replay what is simple, under one ruleset or under changed ones by the hash of games' own.
 
@@ -271,13 +326,15 @@ def looked_up(
         if found.simple and len(chosen):
             # Late rounds are short then.
             chosen = chosen[np.argsort(-(recorded.even[chosen] // recorded.seats[chosen]))]
-            sure, more = fast(recorded, chosen, found)
+            sure, more = fast(recorded, chosen, found, told)
             left[chosen[sure]] = False
             tables.append(more)
     return tables, np.flatnonzero(left).tolist()
 
 
-def by_turns(recorded: Recorded, place: int, found: Rules, on: tuple[Played, int, int] | None = None) -> Row | None:
+def by_turns(
+    recorded: Recorded, place: int, found: Rules, told: Told, on: tuple[Played, int, int] | None = None
+) -> Row | None:
     """Replay a plain game turn by turn: each is looked up, and ended by the fold itself; None when one is not known.
 
     It goes `on` after what is played already, of a game of that number there, whose first lane has that one.
@@ -294,10 +351,13 @@ def by_turns(recorded: Recorded, place: int, found: Rules, on: tuple[Played, int
         rounds, seat = divmod(happened - 1, len(position.seats))
         stood = (played.totals[lanes].tolist(), played.states[lanes].tolist())
         position = found.ends.stands(position, *stood, seat, rounds + 1, bool(played.finished[number]))
-    turns = slice(recorded.begin[place] + happened, recorded.begin[place] + recorded.turns[place])
+    turns = slice(int(recorded.begin[place]) + happened, int(recorded.begin[place] + recorded.turns[place]))
+    told.forget(turns)
     looked_up = found.turns.walk(recorded.symbols, recorded.first[turns], recorded.rolls[turns])
-    told = (recorded.seat[turns], recorded.change[turns], *looked_up)
-    for seat, there, number, points, rolls in zip(*(one.tolist() for one in told), strict=True):
+    recorded_turns = zip(
+        *(one.tolist() for one in (recorded.seat[turns], recorded.change[turns], *looked_up)), strict=True
+    )
+    for at, (seat, there, number, points, rolls) in enumerate(recorded_turns, turns.start):
         if stopped or position.turn is None or position.turn.seat != seat:
             continue
         ending = found.turns.endings[number]
@@ -305,11 +365,14 @@ def by_turns(recorded: Recorded, place: int, found: Rules, on: tuple[Played, int
         posted, why = worth_banking(position, turn, points)
         guess = ending.asks and why.startswith("below")
         happened += 1
-        settled += ending.settled or guess
-        guesses += ending.guess or guess
+        kind = BELOW if guess else ending.kind
+        settled += kind is not None
+        guesses += kind in GUESSES
         stopped = ending.how == "stopped" or (guess and found.turns.stops)
         if ending.how == "other":
             return None
+        if told.asked and kind is not None:
+            told.became[at], told.kind[at] = SETTLED_TURN, KIND[kind]
         if stopped:
             continue
         if ending.how == "won":
@@ -320,7 +383,12 @@ def by_turns(recorded: Recorded, place: int, found: Rules, on: tuple[Played, int
             outcome: Outcome = "bust" if ending.how == "bust" else "wiped-out"
             position = end_turn(position, turn, outcome if ending.how in ("bust", "wiped-out") else "settled", 0)
         assert position.ended is not None
-        same += not (ending.settled or guess) and position.ended.change == there
+        change = position.ended.change
+        same += kind is None and change == there
+        if told.asked:
+            told.change[at] = change
+            if kind is None:
+                told.became[at] = SAME if change == there else RESCORED
     finished = position.turn is None
     totals = [one.total for one in position.seats]
     winners = names(position, position.winners)

@@ -13,7 +13,7 @@ from msgspec.structs import astuple
 
 from tenklog import reading, spark
 from tenklog.archive import log_bytes
-from tenklog.outcomes import COLUMNS, plainly, schema
+from tenklog.outcomes import COLUMNS, plainly, row_of, schema
 from tenklog.replays import SUMS, Asked, Total, planned, played, summed, swept
 from tenklog.rules import Ruleset
 from tenklog.stats import ORIGINS, Filters
@@ -149,4 +149,5 @@ def outcome(
     data: bytes, rules: Ruleset | None, settle: Settle, keep: bool, texts: Sequence[str] = ()
 ) -> tuple[Any, ...]:
     """Replay a log and return the columns of its outcome."""
-    return astuple(plainly(reading.parse(data, "archive"), rules, settle, keep, texts))
+    log = reading.parse(data, "archive")
+    return astuple(row_of(log, plainly(log, rules, settle, keep, texts)))

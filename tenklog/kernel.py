@@ -15,6 +15,8 @@ from tenklog.transitions import ASKS, BUST, FIRST_BUST, GUESS, POSTS, SETTLED, U
 
 # What a recorded turn may have been, beside unusual (0); that much fewer than three lines follow its rolls and keeps.
 BANKED, LOST_ALL, WON_ALL = 1, 2, 3
+# What became of a recorded turn.
+NEVER_HAPPENED, SAME, RESCORED, SETTLED_TURN = range(4)
 COMPILED = find_spec("numba") is not None
 numba: Any = import_module("numba") if COMPILED else None
 
@@ -97,13 +99,15 @@ def walk(
 @_compiled
 def play(
     begin: Any, counts: Any, seats: Any, lane: Any, ending: Any, points: Any, taken: Any, recorded: Any,
-    kinds: Any, flags: Any, minimum: Any, costs: Any, after: Any, threshold: int, last: Any,
+    kinds: Any, flags: Any, settling: Any, below: int, minimum: Any, costs: Any, after: Any, threshold: int, last: Any,
+    became: Any, divergence: Any, changed: Any,
     turns: Any, begun: Any, finished: Any, same: Any, settled: Any, guesses: Any, unknown: Any,
     totals: Any, states: Any,
 ) -> None:  # fmt: skip
     """Play games by how their turns end, and write down what becomes of each.
 
-    Totals and states are by lane, a seat of a game.
+    Totals and states are by lane, a seat of a game. What becomes of a turn, and the divergence by which, is written
+    down where there is room for it.
     """
     for game in range(len(counts)):
         count, own = counts[game], lane[game]
@@ -113,14 +117,14 @@ def play(
         while played < count:
             turn, here = begin[game] + played, own + seat
             state, posted = states[here], 0
-            kind, noted = kinds[ending[turn]], flags[ending[turn]]
+            kind, noted, settled_by = kinds[ending[turn]], flags[ending[turn]], settling[ending[turn]]
             if kind == BUST and taken[turn] == 1:
                 kind = FIRST_BUST
             if kind == POSTS:
                 if points[turn] >= minimum[state]:
                     posted = points[turn]
                 elif noted == ASKS:
-                    noted = SETTLED | GUESS
+                    noted, settled_by = SETTLED | GUESS, below
                 if posted == 0:
                     kind = ZERO
             change = posted + costs[state, kind]
@@ -132,6 +136,9 @@ def play(
             kept += (change == recorded[turn]) & (not is_settled)
             guessed += (noted & GUESS) > 0
             left_out |= (noted & UNKNOWN) > 0
+            if len(became) > 0:
+                became[turn] = SETTLED_TURN if is_settled else SAME if change == recorded[turn] else RESCORED
+                divergence[turn], changed[turn] = settled_by, change
             if end == count and total >= threshold:
                 end = played + last[seats[game], seat]
                 # What lies behind the log's end is no end.

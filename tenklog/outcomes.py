@@ -1,4 +1,4 @@
-"""Outcomes: this module says in one row what a replay makes of an archived game, whoever replays it, and where."""
+"""Outcomes: this module says in rows what a replay makes of an archived game, whoever replays it, and where."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from tenklog.compare import compare
 from tenklog.reading import Log
-from tenklog.replayer import Status, replay
+from tenklog.replayer import Replayed, Status, replay
 from tenklog.rules import Ruleset, parse_changes
 from tenklog.tables import REPLAYS
 from tenklog.walk import Settle
@@ -46,17 +46,23 @@ def schema() -> "pa.Schema":
     return pa.schema([(one.name, (kinds | lists)[one.type]) for one in COLUMNS])
 
 
-def plainly(log: Log, rules: Ruleset | None, settle: Settle, keep_rule_changes: bool, texts: Sequence[str] = ()) -> Row:
+def plainly(
+    log: Log, rules: Ruleset | None, settle: Settle, keep_rule_changes: bool, texts: Sequence[str] = ()
+) -> Replayed:
     """Replay one log as `replay` does; `texts` are changes as they were typed."""
     position = log.game.position
     changes = parse_changes(texts, rules or position.pending or position.rules)
-    replayed = replay(
+    return replay(
         log.game, log.events, rules, settle=settle, keep_rule_changes=keep_rule_changes, changes=changes,
         of=log.fingerprint,
     )  # fmt: skip
+
+
+def row_of(log: Log, replayed: Replayed) -> Row:
+    """Return the row of a log's replay."""
     found, here = replayed.replay, replayed.game.position
     summary = compare([(log.game, [replayed])]).summary[0]
-    there = [replayed.seats[seat] for seat in range(len(position.seats))]
+    there = [replayed.seats[seat] for seat in range(len(log.game.position.seats))]
     return Row(
         game=log.start.game,
         status=found.status,

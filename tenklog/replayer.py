@@ -12,6 +12,7 @@ nothing. Under `stop` the turn of the guess counts as settled and all after it a
 each: the list ends with the guess.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from math import sqrt
 from random import Random
@@ -29,11 +30,12 @@ from tenklog.state import Ended
 from tenklog.walk import GUESSES, Found, Kind, Settle, Stop, Walked, Walker
 
 __all__ = [
-    "GUESSES", "Chance", "Divergence", "Kind", "Replay", "Replayed", "Rescored", "Settle", "Status", "TurnCounts",
-    "replay",
+    "GUESSES", "Became", "Chance", "Divergence", "Kind", "Replay", "Replayed", "ReplayedTurn", "Rescored", "Settle",
+    "Status", "TurnCounts", "replay",
 ]  # fmt: skip
 
 Status = Literal["finished", "abandoned", "unfinished", "stopped"]
+Became = Literal["same", "rescored", "settled", "never-happened"]
 
 
 class Divergence(Struct, frozen=True):
@@ -61,6 +63,18 @@ class TurnCounts(Struct, frozen=True):
     rescored: int = 0
     settled: int = 0
     never_happened: int = 0
+
+
+class ReplayedTurn(Struct, frozen=True):
+    """What became of a recorded turn that ended, by its number from 1.
+
+    `kind` is the divergence by which it was settled, `change` that of the own total here, each null without one.
+    """
+
+    turn: int
+    became: Became
+    kind: Kind | None
+    change: int | None
 
 
 class Rescored(Struct, frozen=True):
@@ -104,11 +118,12 @@ class Replay(Struct, frozen=True):
 
 
 class Replayed(Struct, frozen=True):
-    """A replay with the log that it wrote and the game that this log folds to."""
+    """A replay with the log that it wrote, the game that this log folds to, and each recorded turn that ended."""
 
     replay: Replay
     log: list[events.AnyEvent]
     game: Game
+    turns: list[ReplayedTurn]
     seats: dict[int, int | None]  # recorded seat -> seat here, None for whoever could not join
 
 
@@ -151,6 +166,8 @@ def replay(
     here = _numbered(walker.game)
     found = [*walker.found, *_consequences(walker, there, here)]
     divergences = [_divergence(one, there, here) for one in sorted(found, key=lambda one: one.seq)]
+    turns = _turns(walker, there, here)
+    count = Counter(one.became for one in turns)
     position = walker.position
     status: Status = "stopped" if stopped else "unfinished"
     if position.turn is None:
@@ -165,7 +182,7 @@ def replay(
         leaders=leaders if status == "unfinished" else [],
         standings=standings(position),
         guesses=sum(one.guess for one in divergences),
-        turns=_counts(walker, there, here),
+        turns=TurnCounts(count["same"], count["rescored"], count["settled"], count["never-happened"]),
         divergences=divergences,
         rescored=[
             Rescored(one.number, one.round, walker.names[one.turn.seat], one.change, other.change)
@@ -177,7 +194,7 @@ def replay(
         seed=seed if chances else None,
     )
     seats = {seat: seat if seat < len(position.seats) else None for seat in range(len(game.position.seats))}
-    return Replayed(outcome, walker.log, walker.game, seats)
+    return Replayed(outcome, walker.log, walker.game, turns, seats)
 
 
 def _sampled(
@@ -235,11 +252,19 @@ def _both(walker: Walker, there: dict[int, Ended], here: dict[int, Ended]) -> It
             yield walked, there[number], here[walked.here]
 
 
-def _counts(walker: Walker, there: dict[int, Ended], here: dict[int, Ended]) -> TurnCounts:
-    pairs = list(_both(walker, there, here))
-    same = sum(one.change == other.change for _, one, other in pairs)
-    settled = sum(walked.mode == "settled" and walked.recorded.number in there for walked in walker.walked)
-    return TurnCounts(same, len(pairs) - same, settled, len(there) - len(pairs) - settled)
+def _turns(walker: Walker, there: dict[int, Ended], here: dict[int, Ended]) -> list[ReplayedTurn]:
+    """Return what became of each turn that ended there: what no walk tells of never happened."""
+    turns = {number: ReplayedTurn(number, "never-happened", None, None) for number in there}
+    for _, one, other in _both(walker, there, here):
+        became: Became = "same" if one.change == other.change else "rescored"
+        turns[one.number] = ReplayedTurn(one.number, became, None, other.change)
+    for found in walker.found:  # of a turn that is settled, the last divergence is what settled it
+        if found.walked is not None and found.walked.mode == "settled":
+            number, ended = found.walked.recorded.number, found.walked.here
+            if number in there:
+                change = None if ended is None else here[ended].change
+                turns[number] = ReplayedTurn(number, "settled", found.kind, change)
+    return [turns[number] for number in sorted(turns)]
 
 
 def _consequences(walker: Walker, there: dict[int, Ended], here: dict[int, Ended]) -> Iterator[Found]:

@@ -1,12 +1,13 @@
 """Replays: this module replays a whole archive, and keeps what that gave in the archive itself, as the table `replays`.
 
-Each part of the archive gets a file for each ruleset asked for, staged, synced and then listed in the manifest. It
-stands for that very part, ruleset and tenklog: a run that was killed goes on where it was, and what was made of a part
-that is live no more is live no more either. Needs numpy and pyarrow.
+Each part of the archive gets a file for each ruleset asked for, and one more where each turn was asked for (the table
+`replayed_turns`), staged, synced and then listed in the manifest. They stand for that very part, ruleset and tenklog: a
+run that was killed goes on where it was, and what was made of a part that is live no more is live no more either. Needs
+numpy and pyarrow.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -20,11 +21,12 @@ from tenklog.archive import Manifest, Part, Replays
 from tenklog.archiving import Writer
 from tenklog.errors import DataError, TenklogError, UsageError
 from tenklog.events import digest
-from tenklog.outcomes import Row, plainly
+from tenklog.outcomes import Row, plainly, row_of
+from tenklog.replayer import Replayed
 from tenklog.rules import Ruleset, change, parse_changes, shown
 from tenklog.staging import in_processes, in_threads, synced
 from tenklog.sweep import Axis, Sweep, SweepRow, contradicts, values
-from tenklog.tables import REPLAYS, TABLES, quoted
+from tenklog.tables import ASKED, TABLES, quoted
 from tenklog.walk import Settle
 
 if TYPE_CHECKING:
@@ -62,15 +64,14 @@ class Asked(Struct, frozen=True):
 
 
 class Made(Struct, frozen=True):
-    """What was made of a part under a ruleset: its staged file, not yet synced, and its rows.
+    """What was made of a part under a ruleset: by table its staged files, not yet synced, with their rows.
 
     Of the part's turns, how many were looked up.
     """
 
     of: str
     asked: str
-    staged: Path
-    rows: int
+    staged: dict[str, tuple[Path, int]]
     turns: int
     looked_up: int
 
@@ -92,21 +93,23 @@ def replay_archive(
     folder: Path,
     asked: Sequence[Asked],
     *,
+    turns: bool = False,
     timeout: float = 10.0,
     processes: int = 1,
     progress: Callable[[int], object] = lambda count: None,
 ) -> Done:
     """Replay each archived game under each of some rulesets, as far as that is not done already.
 
-    `progress` is told of games, once for each ruleset. Raise UsageError for rules that contradict themselves, Busy when
-    somebody else writes to the archive, DataError when it is damaged.
+    With `turns`, keep what became of each of its turns too. `progress` is told of games, once for each ruleset. Raise
+    UsageError for rules that contradict themselves, Busy when somebody else writes to the archive, DataError when it is
+    damaged.
     """
     folder = Path(os.path.abspath(folder))
     with files.Lock(folder / archive.MANIFEST, timeout):
         writer = Writer(folder)
         keys = {one.key for one in asked}
         kept = [one for one in writer.manifest.replays if one.asked in keys]
-        there = {(one.of, one.asked) for one in kept if _is_sound(folder, one)}
+        there = {(one.of, one.asked) for one in kept if (one.turns is not None or not turns) and _is_sound(folder, one)}
         todo = [(part, [one for one in asked if (part.key, one.key) not in there]) for part in writer.manifest.parts]
         whole = sum(part.games for part in writer.manifest.parts) * len(asked)
         progress(whole - sum(part.games * len(missing) for part, missing in todo))
@@ -114,10 +117,14 @@ def replay_archive(
         fresh: list[Replays] = []
         began = monotonic()
         try:
-            for one in _all(folder, [(part, missing) for part, missing in todo if missing], processes, progress):
+            missing_ones = [(part, missing) for part, missing in todo if missing]
+            for one in _all(folder, missing_ones, turns, processes, progress):
                 made.append(one)
                 # Here, so that those who replay need not wait for the disk.
-                fresh.append(Replays(one.of, one.asked, archive.code(), synced(one.staged, one.rows)))
+                files_ = {table: synced(*staged) for table, staged in one.staged.items()}
+                fresh.append(
+                    Replays(one.of, one.asked, archive.code(), files_["replays"], files_.get("replayed_turns"))
+                )
                 if monotonic() - began > COMMIT:
                     _commit(writer, fresh)
                     began = monotonic()
@@ -138,7 +145,7 @@ def replay_archive(
 def _is_sound(folder: Path, one: Replays) -> bool:
     """Tell whether what was made is still as it was made; if not, it is made again."""
     try:
-        return one.code == archive.code() and not archive.damage(folder, one.file)
+        return one.code == archive.code() and not any(archive.damage(folder, file) for file in one.files.values())
     except DataError:
         return False
 
@@ -151,7 +158,11 @@ def _commit(writer: Writer, fresh: list[Replays]) -> None:
 
 
 def _all(
-    folder: Path, todo: Sequence[tuple[Part, list[Asked]]], processes: int, progress: Callable[[int], object]
+    folder: Path,
+    todo: Sequence[tuple[Part, list[Asked]]],
+    turns: bool,
+    processes: int,
+    progress: Callable[[int], object],
 ) -> Iterator[Made]:
     """Replay parts on all cores: in threads what can be looked up, and then what needs many walks in processes."""
     if not todo:
@@ -167,7 +178,7 @@ def _all(
     walks: list[tuple[Part, Asked]] = []
     for first in range(0, max((len(asked) for _, asked in todo), default=0), RULESETS):
         some = [(part, asked[first : first + RULESETS]) for part, asked in todo]
-        for (part, _), found in in_threads(partial(_replay, folder, Known(), FEW), some, processes):
+        for (part, _), found in in_threads(partial(_replay, folder, Known(), turns, FEW), some, processes):
             for one in found:
                 if isinstance(one, Made):
                     progress(part.games)
@@ -175,16 +186,16 @@ def _all(
                 else:
                     walks.append((part, one))
     games = {part.key: part.games for part, _ in walks}
-    for one in in_processes(partial(_walk, folder), walks, processes, folder):
+    for one in in_processes(partial(_walk, folder, turns), walks, processes, folder):
         progress(games[one.of])
         yield one
 
 
-def _walk(folder: Path, one: tuple[Part, Asked]) -> Made:
+def _walk(folder: Path, by_turn: bool, one: tuple[Part, Asked]) -> Made:
     from tenklog.bulk import Known
 
     part, asked = one
-    (made,) = _replay(folder, Known(), part.games, (part, [asked]))
+    (made,) = _replay(folder, Known(), by_turn, part.games, (part, [asked]))
     assert isinstance(made, Made)
     return made
 
@@ -192,12 +203,16 @@ def _walk(folder: Path, one: tuple[Part, Asked]) -> Made:
 # -- a part -----------------------------------------------------------------------------------------------------------
 
 
-def _replay(folder: Path, known: "Known", most: int, one: tuple[Part, list[Asked]]) -> list[Made | Asked]:
+def _replay(
+    folder: Path, known: "Known", by_turn: bool, most: int, one: tuple[Part, list[Asked]]
+) -> list[Made | Asked]:
     """Replay the games of a part under some rulesets, one after another.
 
     A ruleset under which more than `most` games are not simple is returned as it is.
     """
-    from tenklog.bulk import by_turns, looked_up, table_of
+    import pyarrow as pa
+
+    from tenklog.bulk import Told, by_turns, looked_up, table_of
     from tenklog.columns import read
 
     part, asked = one
@@ -209,7 +224,8 @@ def _replay(folder: Path, known: "Known", most: int, one: tuple[Part, list[Asked
     made: list[Made | Asked] = []
     for rules in asked:
         agreed = rules_of(partial(known.ask, sources), rules)
-        tables, left = looked_up(recorded, agreed, rules.settle, known)
+        told = Told(recorded, by_turn)
+        tables, left = looked_up(recorded, agreed, rules.settle, known, told)
         if len(left) > most:
             made.append(rules)
             continue
@@ -217,17 +233,24 @@ def _replay(folder: Path, known: "Known", most: int, one: tuple[Part, list[Asked
         walked = []
         for place in left:
             here = agreed[recorded.rules[place]] if isinstance(agreed, dict) else agreed
-            row = by_turns(recorded, place, known.rules(here, rules.settle)) if recorded.plain[place] else None
+            row = by_turns(recorded, place, known.rules(here, rules.settle), told) if recorded.plain[place] else None
             if row is None:
                 walked.append(place)
             else:
                 rows.append(row)
-        rows += _walked(folder, part, [games[place] for place in walked], rules)
+        for place, log, replayed in _walked(folder, part, {games[place]: place for place in walked}, rules):
+            rows.append(row_of(log, replayed))
+            if by_turn:
+                told.note(recorded, place, replayed.turns)
         if rows or not tables:
             tables.append(table_of(rows))
-        target = folder / f"_{os.getpid()}-{part.key[:16]}{rules.key[:16]}-replays.parquet"
+        found = {"replays": pa.concat_tables(tables)} | ({"replayed_turns": told.table(recorded)} if by_turn else {})
+        staged = {}
+        for table, those in found.items():
+            target = folder / f"_{os.getpid()}-{part.key[:16]}{rules.key[:16]}-{table}.parquet"
+            staged[table] = (target, _write(target, table, those, rules))
         looked = turns - int(recorded.turns[walked].sum())
-        made.append(Made(part.key, rules.key, target, _write(target, tables, rules), turns, looked))
+        made.append(Made(part.key, rules.key, staged, turns, looked))
     return made
 
 
@@ -242,24 +265,25 @@ def rules_of(ask: "Ask", asked: Asked) -> dict[str, Ruleset] | Ruleset:
     return found
 
 
-def _walked(folder: Path, part: Part, games: Sequence[str], asked: Asked) -> Iterator[Row]:
-    """Yield the rows of games, each replayed by itself."""
+def _walked(
+    folder: Path, part: Part, places: Mapping[str, int], asked: Asked
+) -> Iterator[tuple[int, reading.Log, Replayed]]:
+    """Yield games, each replayed by itself, with their places."""
+    games = list(places)
     for first in range(0, len(games), FEW):
-        for game, data in archive.logs(folder, Manifest(1, (part,)), list(games[first : first + FEW])):
+        for game, data in archive.logs(folder, Manifest(1, (part,)), games[first : first + FEW]):
             try:
-                yield plainly(
-                    reading.parse(data, game), asked.rules, asked.settle, asked.keep_rule_changes, asked.typed
-                )
+                log = reading.parse(data, game)
+                yield places[game], log, plainly(log, asked.rules, asked.settle, asked.keep_rule_changes, asked.typed)
             except TenklogError as error:
                 raise error.at(game) from None
 
 
-def _write(target: Path, tables: "list[pa.Table]", asked: Asked) -> int:
-    """Write rows to a staged file, and return how many."""
+def _write(target: Path, table: str, rows: "pa.Table", asked: Asked) -> int:
+    """Write the rows of a table to a staged file, and return how many."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    rows = pa.concat_tables(tables)
     given = {
         "rules": (asked.name, pa.string()), "changes": (" ".join(asked.changes) or None, pa.string()),
         "settle": (asked.settle, pa.string()), "keep_rule_changes": (asked.keep_rule_changes, pa.bool_()),
@@ -267,7 +291,7 @@ def _write(target: Path, tables: "list[pa.Table]", asked: Asked) -> int:
     for name, (value, kind) in given.items():
         rows = rows.append_column(name, pa.repeat(pa.scalar(value, kind), len(rows)))
     with files.telling(target):
-        pq.write_table(rows.select([column.name for column in REPLAYS]), target, compression="zstd")
+        pq.write_table(rows.select([column.name for column in ASKED[table]]), target, compression="zstd")
     return len(rows)
 
 

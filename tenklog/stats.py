@@ -73,7 +73,7 @@ class Report(Struct, frozen=True):
     sql: str
     chart: tuple[str, ...] = ()
     tall: bool = False
-    needs: str = ""  # "luck": games whose luck is measured, "replays": what bulk replays made of games
+    needs: str = ""  # "luck": games whose luck is measured; or the table of what bulk replays made of games or turns
     own: bool = False  # of the user, and run under the lock-down of `query`
 
 
@@ -190,7 +190,7 @@ def prepare(con: Connection, tables: dict[str, str], filters: Filters, people: d
     for table in tables:
         condition = (
             where
-            if table not in ("events", "replays") or where == "true"
+            if table not in ("events", "replays", "replayed_turns") or where == "true"
             else f"game IN (SELECT game FROM source.games WHERE {where})"
         )
         con.execute(f"CREATE VIEW main.{table} AS SELECT * FROM source.{table} WHERE {condition}")
@@ -382,7 +382,7 @@ def _load_logs(con: "DuckDBPyConnection", logs: Sequence[Path], luck: bool) -> d
             con.execute(f"CREATE TABLE source.added_{table} AS {fresh.select(table)}")
     newer = "WHERE game NOT IN (SELECT game FROM source.added_games)"
     added = {table: f" {newer} UNION ALL BY NAME SELECT * FROM source.added_{table}" for table in TABLES}
-    return added | {"replays": f" {newer}"}
+    return added | {table: f" {newer}" for table in ASKED if table not in TABLES}
 
 
 def answer(done: Connection, most: int | None = None) -> Answer:

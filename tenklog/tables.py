@@ -168,13 +168,16 @@ TABLES: dict[str, tuple[Column, ...]] = {
     ),
 }  # fmt: skip
 
-# What bulk replays made of archived games; derived from the other tables, and no part of them.
-REPLAYS = (
-    Column("game", "VARCHAR", "the id of the game"),
+# What bulk replays made of archived games, and of their turns; derived from the other tables, and no part of them.
+REPLAYED = (
     Column("rules", "VARCHAR", "the ruleset that it was replayed under; recorded for its own"),
     Column("changes", "VARCHAR", "what was changed in those rules, such as target=5000; null for nothing"),
     Column("settle", "VARCHAR", "how guesses were settled: bank, void or stop"),
     Column("keep_rule_changes", "BOOLEAN", "whether the rule changes of the log were kept"),
+)
+REPLAYS = (
+    Column("game", "VARCHAR", "the id of the game"),
+    *REPLAYED,
     Column("status", "VARCHAR", "finished, abandoned, unfinished or stopped, under these rules"),
     Column("winners", "VARCHAR[]", "who won under these rules; empty without a result"),
     Column("leaders", "VARCHAR[]", "who led when the log ended, of an unfinished game"),
@@ -188,7 +191,17 @@ REPLAYS = (
     Column("settled", "INTEGER", "recorded turns that ended otherwise, guesses among them"),
     Column("never_happened", "INTEGER", "recorded turns that have no place under these rules"),
 )
-ASKED = TABLES | {"replays": REPLAYS}  # the tables that reports and SQL see
+REPLAYED_TURNS = (
+    Column("game", "VARCHAR", "the id of the game"),
+    *REPLAYED,
+    Column("turn", "INTEGER", "the number of the recorded turn in the game"),
+    Column("became", "VARCHAR", "same, rescored, settled or never-happened"),
+    Column("kind", "VARCHAR", "the divergence by which it was settled, such as roll-busts; null unless it was"),
+    Column("guess", "BOOLEAN", "whether nobody knows how it would have gone on"),
+    Column("change", "BIGINT", "by how many points the own total changed under these rules; null without a turn"),
+)
+# The tables that reports and SQL see.
+ASKED = TABLES | {"replays": REPLAYS, "replayed_turns": REPLAYED_TURNS}
 
 GAME_COLUMNS = tuple(column.name for column in OF_GAME)
 LISTED = ("seats", "turns", "rolls")  # whose rows of a game come as one object of lists

@@ -7,7 +7,7 @@ a turn brings to its seat and to the game is what `ending` says. Needs numpy.
 
 from copy import copy
 from threading import Lock
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from msgspec import Struct
@@ -22,7 +22,7 @@ from tenklog.recorded import RecordedTurn, Step
 from tenklog.rules import LIMIT, Ruleset
 from tenklog.state import Outcome, Position, Seat, Turn, opening, with_turn
 from tenklog.tables import SETS
-from tenklog.walk import GUESSES, Settle, Stop, Walked, Walker
+from tenklog.walk import GUESSES, Kind, Settle, Stop, Walked, Walker
 
 Ints = NDArray[Any]
 
@@ -42,16 +42,28 @@ class Ending(Struct, frozen=True):
     """How a turn ends here: bank (which may post 0), void, bust, wiped-out or won; stopped is under that policy, and
     other what found no room in the tables.
 
-    `settled` and `guess` are those of the replay. With `asks`, a bank below the minimum is a guess and void, or stops.
+    `kind` is the divergence that settled it. With `asks`, a bank below the minimum is a guess and void, or stops.
     """  # noqa: D205
 
     how: str
-    settled: bool = False
-    guess: bool = False
+    kind: Kind | None = None
     asks: bool = False
+
+    @property
+    def settled(self) -> bool:
+        """Tell whether the turn ended otherwise than it was recorded."""
+        return self.kind is not None
+
+    @property
+    def guess(self) -> bool:
+        """Tell whether nobody knows how it would have gone on."""
+        return self.kind in GUESSES
 
 
 OTHER = Ending("other")
+# The divergences by number, and what a bank below the minimum is where that `asks`.
+KIND = {kind: number for number, kind in enumerate(get_args(Kind))}
+BELOW: Kind = "must-roll"
 
 
 class Symbols:
@@ -131,8 +143,8 @@ class Transitions:
         ending[longest], points[longest], taken[longest] = -1 - stand, gained, used
         return ending, points, taken
 
-    def meanings(self) -> tuple[Ints, Ints]:
-        """Return what each ending is to its seat, and what is noted of it."""
+    def meanings(self) -> tuple[Ints, Ints, Ints]:
+        """Return what each ending is to its seat, what is noted of it, and the number of its divergence or -1."""
         kinds = [{"bank": POSTS, "bust": BUST}.get(one.how, ZERO) for one in self.endings]
         noted = [
             SETTLED * one.settled
@@ -141,7 +153,8 @@ class Transitions:
             | UNKNOWN * (one.how not in ("bank", "void", "bust") or (one.asks and self.stops))
             for one in self.endings
         ]
-        return np.array(kinds, np.int8), np.array(noted, np.int8)
+        settled = [-1 if one.kind is None else KIND[one.kind] for one in self.endings]
+        return np.array(kinds, np.int8), np.array(noted, np.int8), np.array(settled, np.int8)
 
     def cells(self) -> Ints:
         """Return the table as it is now, with a column for every symbol met so far."""
@@ -187,6 +200,7 @@ class Transitions:
             if ending.how == "bank" and not ending.settled:
                 asked = self._bound.walk(turn, steps)
                 assert isinstance(asked, tuple)
+                assert asked[1].kind in (None, BELOW)
                 ending = replace(ending, asks=asked[1].settled)
             if ending not in self.endings:
                 assert len(self.endings) < MOST_ENDINGS
@@ -265,15 +279,14 @@ class _Probe:
             for step in steps:
                 walker.step(step)
         except Stop:
-            return 0, Ending("stopped", settled=True, guess=True)
+            return 0, Ending("stopped", walker.found[-1].kind)
         ended = walker.position.ended
         if ended is None:
             now = walker.turn
             return node(self._at.rules, now).turn(0, now.points)
         last = walker.log[-1]
         how = ("void" if last.settled else "bank") if isinstance(last, events.Bank) else ended.outcome
-        guess = any(one.kind in GUESSES for one in walker.found)
-        return ended.turn.points, Ending(how, walker.now.mode == "settled", guess)
+        return ended.turn.points, Ending(how, walker.found[-1].kind if walker.now.mode == "settled" else None)
 
 
 # -- the end of a turn ------------------------------------------------------------------------------------------------

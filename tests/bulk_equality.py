@@ -10,7 +10,7 @@ those replayed together, and in those looked up turn by turn. Exits 1 when a fie
 import argparse
 import sys
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -25,9 +25,9 @@ from tenklog import archive, archiving, bulk, columns, events, kernel, reading, 
 from tenklog.compare import compare
 from tenklog.errors import TenklogError
 from tenklog.lines import seal_all
-from tenklog.replayer import Kind, Replayed, replay
+from tenklog.replayer import GUESSES, Kind, Replayed, replay
 from tenklog.rules import Ruleset, change, parse_changes
-from tenklog.tables import REPLAYS, TABLES
+from tenklog.tables import ASKED, REPLAYS, TABLES
 
 UNUSUAL = ({"sheet", "steal", "challenge", *ASIDES}) - {"undo", "fix", "note", "expect"}
 WALKED = {"ability-missing", "no-dice"}  # what is no throw of dice is in no table
@@ -126,7 +126,7 @@ def plain(folder: Path, every: Sequence[replays.Asked], games: Sequence[str]) ->
             changes = parse_changes(one.typed, log.game.position.pending or log.game.position.rules)
             found = replay(log.game, log.events, one.rules, settle=one.settle, changes=changes, of=log.fingerprint)
             kinds = [part.kind for part in found.replay.divergences]
-            rows.append((number, expected(log, one, found), kinds, len(found.game.position.turns())))
+            rows.append((number, expected(log, one, found), kinds, turns_of(game, one, found)))
     return rows
 
 
@@ -150,25 +150,38 @@ def looked_up(folder: Path, every: Sequence[replays.Asked]) -> tuple[set[tuple[i
             rules = replays.rules_of(ask, one)
             pair = []
             for kernel.COMPILED in (True, False):
-                tables, left = bulk.looked_up(recorded, rules, one.settle, known)
-                pair.append(([table.to_pylist() for table in tables], left))
+                told = bulk.Told(recorded, asked=True)
+                tables, left = bulk.looked_up(recorded, rules, one.settle, known, told)
+                of_turns = [row for row in told.table(recorded).to_pylist() if row["game"] not in {*left}]
+                pair.append(([table.to_pylist() for table in tables], left, of_turns))
             assert pair[0] == pair[1], number
             together |= {(number, game) for table in tables for game in table["game"].to_pylist()}
             for place in left:
                 here = rules[recorded.rules[place]] if isinstance(rules, dict) else rules
-                if recorded.plain[place] and bulk.by_turns(recorded, place, known.rules(here, one.settle)):
+                if recorded.plain[place] and bulk.by_turns(recorded, place, known.rules(here, one.settle), told):
                     by_turns.add((number, recorded.games[place]))
     return together, by_turns
 
 
 def kept(folder: Path, one: replays.Asked) -> Iterator[tuple[Any, ...]]:
     """Yield the rows that an archive keeps of replays under some rules."""
+    return of_table(folder, one, "replays")
+
+
+def of_table(folder: Path, one: replays.Asked, table: str) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a table that an archive keeps of replays under some rules."""
     manifest = archive.open_archive(folder)
-    paths = [str(folder / found.file.name) for found in manifest.replays if found.asked == one.key]
+    paths = [str(folder / found.files[table].name) for found in manifest.replays if found.asked == one.key]
     con = archive.connect()
-    names = ", ".join(FIELDS)
+    names = ", ".join(f'"{column.name}"' for column in ASKED[table])
     yield from con.execute(f"SELECT {names} FROM read_parquet($paths)", {"paths": paths}).fetchall()
     con.close()
+
+
+def turns_of(game: str, one: replays.Asked, found: Replayed) -> list[tuple[Any, ...]]:
+    """Return the rows of the table `replayed_turns` that a plain replay calls for."""
+    given = (game, one.name, " ".join(one.changes) or None, one.settle, one.keep_rule_changes)
+    return [(*given, turn.turn, turn.became, turn.kind, turn.kind in GUESSES, turn.change) for turn in found.turns]
 
 
 def main() -> int:
@@ -191,15 +204,21 @@ def compare_all(place: Path, games: int, rulesets: int, least: int) -> int:
         list(pool.map(partial(write, logs), chunks))
         outcomes = archiving.archive_logs(folder, sorted(logs.iterdir()))
         over = [one.game for one in outcomes if one.result == "archived"]
-        done = replays.replay_archive(folder, every, processes=2)
+        done = replays.replay_archive(folder, every, turns=True, processes=2)
         print(f"{len(over)} games, {rulesets} rulesets; {done.looked_up / done.turns:.1%} of the turns looked up")
         fast, slow = looked_up(folder, every)
         rows = {(number, row[0]): row for number, one in enumerate(every) for row in kept(folder, one)}
+        compared = 0
         seen, quick, single = Counter[str](), Counter[str](), Counter[str]()
+        turns: dict[tuple[int, str], list[tuple[Any, ...]]] = defaultdict(list)
+        for number, one in enumerate(every):
+            for row in of_table(folder, one, "replayed_turns"):
+                turns[number, row[0]].append(row)
         wrong = int(len(rows) != len(over) * rulesets)
         some = [over[first : first + CHUNK] for first in range(0, len(over), CHUNK)]
         for found in pool.map(partial(plain, logs, every), some):
-            for number, row, kinds, _ in found:
+            for number, row, kinds, of_turns in found:
+                compared += len(of_turns)
                 seen.update(kinds)
                 one = every[number].rules
                 here = [f"{key}={getattr(one, key)}" for key in ENUMERATED] if one else []
@@ -215,6 +234,10 @@ def compare_all(place: Path, games: int, rulesets: int, least: int) -> int:
                     if wrong < 5:
                         pairs = zip(FIELDS, row, rows.get((number, row[0]), ()), strict=False)
                         print(number, row[0], [one for one in pairs if one[1] != one[2]])
+                if turns[number, row[0]] != of_turns:
+                    wrong += 1
+                    if wrong < 5:
+                        print(number, row[0], [*zip(of_turns, turns[number, row[0]], strict=False)])
     wanted = [*get_args(Kind), *(f"{key}={value}" for key, values in ENUMERATED.items() for value in values)]
     for key in wanted:
         counts = [seen[key]]
@@ -223,7 +246,7 @@ def compare_all(place: Path, games: int, rulesets: int, least: int) -> int:
         few = min(counts) < least
         wrong += int(few)
         print(f"{key:<36}{seen[key]:>9}{quick[key]:>9}{single[key]:>9}{'  TOO FEW' if few else ''}")
-    print(f"{len(rows)} replays compared, {wrong} mistakes")
+    print(f"{len(rows)} replays of {compared} turns compared, {wrong} mistakes")
     return int(wrong > 0)
 
 

@@ -18,7 +18,7 @@ from tenklog import events
 from tenklog.game import retold
 from tenklog.projections import standings
 from tenklog.reading import Log
-from tenklog.replayer import replay
+from tenklog.replayer import ReplayedTurn, replay
 from tenklog.replays import Asked
 from tenklog.rules import parse_changes
 from tenklog.scoring import Table
@@ -100,6 +100,7 @@ class Became(NamedTuple):
     settled: int
     never_happened: int
     guesses: int
+    turns: list[ReplayedTurn]
 
 
 class Facts(NamedTuple):
@@ -194,7 +195,7 @@ def became(log: Log, asked: Asked) -> Became:
     return Became(
         (asked.name, " ".join(asked.changes) or None, asked.settle, "kept" if asked.keep_rule_changes else "replaced"),
         found.replay.status, winners == {*here.winners} if both else None, here.round,
-        turns.same, turns.rescored, turns.settled, turns.never_happened, found.replay.guesses,
+        turns.same, turns.rescored, turns.settled, turns.never_happened, found.replay.guesses, found.turns,
     )  # fmt: skip
 
 
@@ -587,6 +588,28 @@ def records(chosen: Chosen) -> list[Row]:
     return rows
 
 
+def divergences(chosen: Chosen) -> list[Row]:
+    kinds: dict[tuple[str, str | None, str, str], dict[tuple[str, str | None], list[tuple[int, int | None]]]] = {}
+    for game in chosen.games:
+        numbered = {took.ended.number: took for took in game.turns}
+        for one in game.replays:
+            for turn in one.turns:
+                took = numbered[turn.turn]
+                if took.player in chosen.players:
+                    of_asked = kinds.setdefault(one.asked, {}).setdefault((turn.became, turn.kind), [])
+                    of_asked.append((took.ended.change, turn.change))
+    rows: list[Row] = []
+    for asked, found in kinds.items():
+        count = sum(map(len, found.values()))
+        for (became, kind), changes in found.items():
+            here = _mean(after for _, after in changes if after is not None)
+            share = _share(len(changes), count)
+            rows.append((*asked, became, kind, len(changes), share, _mean(before for before, _ in changes), here))
+    return sorted(
+        rows, key=lambda row: (row[0], row[1] is not None, row[1] or "", *row[2:4], -row[6], row[4], row[5] or "")
+    )
+
+
 def replays(chosen: Chosen) -> list[Row]:
     found: dict[tuple[str, str | None, str, str], list[Became]] = defaultdict(list)
     for game in chosen.at_table:
@@ -596,7 +619,7 @@ def replays(chosen: Chosen) -> list[Row]:
     for asked, games in found.items():
         finished = [one for one in games if one.status == "finished"]
         decided = [one.same_winner for one in games if one.same_winner is not None]
-        numbers = zip(*(one[4:] for one in games), strict=True)
+        numbers = zip(*(one[4:9] for one in games), strict=True)
         same, rescored, settled, never_happened, guesses = (sum(map(int, one)) for one in numbers)
         turns = same + rescored + settled + never_happened
         shares = [_share(one, turns) for one in (same, rescored, settled, guesses, never_happened)]
@@ -664,6 +687,7 @@ REPORTS: dict[str, Callable[[Chosen], Sequence[Row]]] = {
     "comebacks": comebacks,
     "decisions": decisions,
     "dice": dice,
+    "divergences": divergences,
     "head-to-head": head_to_head,
     "hot-dice": hot_dice,
     "leaderboard": leaderboard,

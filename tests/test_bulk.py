@@ -37,11 +37,11 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "sync_folder", lambda folder: None)
 
 
-def rows(folder: Path) -> list[str]:
-    """Return the rows of the table `replays` in a fixed order, as a reader finds them."""
-    manifest = archive.open_archive(folder, ["replays"])
+def rows(folder: Path, table: str = "replays") -> list[str]:
+    """Return the rows of a table in a fixed order, as a reader finds them."""
+    manifest = archive.open_archive(folder, [table])
     con = archive.connect()
-    found = con.execute(archive.source(folder, manifest, "replays")).fetchall()
+    found = con.execute(archive.source(folder, manifest, table)).fetchall()
     con.close()
     return sorted(map(repr, found))
 
@@ -125,9 +125,14 @@ def test_what_is_compiled_and_what_is_not_play_the_same(presets: Path) -> None:
             for length, counts in ((2, "busts"), (1, "first-roll-busts"), (3, "scoreless-turns")):
                 changes = {"streak_length": length, "streak_penalty": 300, "streak_counts": counts}
                 rules = known.rules(change(preset(here), {**changes, "bust_penalty": 100, "target": 4000}), "bank")
-                pair = [play(found, chosen, rules) for play in (bulk.together, bulk.compiled)]
+                told = [bulk.Told(found, asked=True) for _ in range(2)]
+                pair = [
+                    play(found, chosen, rules, one)
+                    for play, one in zip((bulk.together, bulk.compiled), told, strict=True)
+                ]
                 for one, other in zip(*map(astuple, pair), strict=True):
                     assert one.tolist() == other.tolist(), (there, here, counts)
+                assert told[0].table(found).equals(told[1].table(found)), (there, here, counts)
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -140,7 +145,7 @@ def test_level_ends_are_played_on_as_a_plain_replay_does(
     by_turns = bulk.by_turns
 
     def counting(*given: Any) -> Any:
-        went_on.append(len(given) > 3)
+        went_on.append(len(given) > 4)
         return by_turns(*given)
 
     monkeypatch.setattr(bulk, "by_turns", counting)
@@ -151,16 +156,19 @@ def test_level_ends_are_played_on_as_a_plain_replay_does(
         for target in (400, 450, 800)
         for tie in ("extra-turns", "shared")
     ]
-    done = replays.replay_archive(tmp_path, every)
+    done = replays.replay_archive(tmp_path, every, turns=True)
     assert done.looked_up == done.turns
     assert sum(went_on) > 15
     logs = [reading.parse(data, game) for game, data in archive.extract(tmp_path)]
     for one in every:
         found = {row[0]: row for row in bulk_equality.kept(tmp_path, one)}
         assert len(found) == 150
+        turns = [*bulk_equality.of_table(tmp_path, one, "replayed_turns")]
         for log in logs:
             replayed = replay(log.game, log.events, one.rules, settle=one.settle, of=log.fingerprint)
             assert found[log.start.game] == bulk_equality.expected(log, one, replayed)
+            of_game = [row for row in turns if row[0] == log.start.game]
+            assert of_game == bulk_equality.turns_of(log.start.game, one, replayed)
 
 
 def test_rows_in_another_order_are_not_looked_up(presets: Path, tmp_path: Path) -> None:
@@ -225,15 +233,33 @@ def test_what_is_there_already_is_not_done_again(several: Path) -> None:
     assert rows(several) == after
 
 
+def test_turns_are_kept_where_they_are_asked_for(several: Path) -> None:
+    """What has none is made again, and what has some is as good where none are asked for."""
+    assert replays.replay_archive(several, ASKED[:1]).made == 4
+    before = rows(several)
+    assert not rows(several, "replayed_turns")
+    done = replays.replay_archive(several, ASKED, turns=True)
+    assert (done.made, done.there) == (8, 0)
+    kept = rows(several, "replayed_turns")
+    assert len(kept) == 2 * sum(row.count("game-") > 0 for row in rows(several, "turns"))
+    assert {*before} < {*rows(several)}
+    for again in (False, True):
+        done = replays.replay_archive(several, ASKED, turns=again)
+        assert (done.made, done.there) == (0, 8)
+    assert rows(several, "replayed_turns") == kept
+    assert len([*several.glob("replay*.parquet")]) == 16
+
+
 def test_threads_and_processes_make_the_same(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = replays.replay_archive(several, ASKED, processes=2)
-    threads = rows(several)
+    before = replays.replay_archive(several, ASKED, turns=True, processes=2)
+    threads, turns = rows(several), rows(several, "replayed_turns")
     assert len(threads) == 80
     assert 0 < before.looked_up < before.turns
     monkeypatch.setattr(replays, "FEW", 4)  # of ten games of a part, five are on a score sheet and walked
     monkeypatch.setattr(archive, "code", lambda: "another")
-    assert replays.replay_archive(several, ASKED, processes=2) == before
+    assert replays.replay_archive(several, ASKED, turns=True, processes=2) == before
     assert rows(several) == threads
+    assert rows(several, "replayed_turns") == turns
 
 
 def test_what_another_tenklog_made_is_none(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -410,6 +436,15 @@ def test_a_report_compares_the_rulesets_that_games_were_replayed_under(
     assert err == "tenklog: no archived game is replayed yet; `tenklog replay --archive --rules RULES` does it\n"
     assert out.splitlines()[0].split()[:2] == ["rules", "changes"]
     command(capfd, "replay", "--archive", several, "--rules", "zilch", "--rules", "recorded")
+    _, err = command(capfd, "stats", "divergences", "--archive", several)
+    how = "tenklog replay --archive --turns --rules RULES"
+    assert err == f"tenklog: no archived game is replayed turn by turn yet; `{how}` does it\n"
+    command(capfd, "replay", "--archive", several, "--rules", "zilch", "--rules", "recorded", "--turns")
+    found = json.loads(command(capfd, "stats", "divergences", "--archive", several, "--json")[0])
+    replayed = json.loads(command(capfd, "stats", "replays", "--archive", several, "--json")[0])
+    assert {row["rules"]: row["turns"] for row in replayed} == {
+        rules: sum(row["turns"] for row in found if row["rules"] == rules) for rules in ("zilch", "recorded")
+    }
     totals = json.loads(command(capfd, "sweep", "--archive", several, "--set", "target=500..1500:1000", "--json")[0])
     out, err = command(capfd, "stats", "replays", "--archive", several, "--json")
     rows = {(row["rules"], row["changes"]): row for row in json.loads(out)}

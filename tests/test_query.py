@@ -19,6 +19,7 @@ from tenklog import answers, cli, query, stats
 from tenklog.archiving import archive_logs
 from tenklog.errors import TenklogError, UsageError
 from tenklog.stats import ORIGINS, Answer, Filters
+from tenklog.tables import ASKED
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = sorted((ROOT / "sample_logs").glob("*.jsonl"))
@@ -316,7 +317,7 @@ ANSWERS = {
     "SELECT count(*) AS n FROM pragma_table_info('seats')": "n\n16\n",
     "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'source'": "table_name\n",
     "SELECT count(*) AS n FROM pragma_version()": "n\n1\n",
-    "SHOW TABLES": "name\ndice_sets\nevents\ngames\nreplays\nrolls\nseats\nturns\n",
+    "SHOW TABLES": "name\ndice_sets\nevents\ngames\nreplayed_turns\nreplays\nrolls\nseats\nturns\n",
     "DESCRIBE SELECT 1 AS x": "column_name,column_type,null,key,default,extra\nx,INTEGER,YES,,,\n",
     "SELECT current_setting('temp_directory') AS x": 'x\n""\n',
     "SELECT getvariable('x') AS x": 'x\n""\n',
@@ -822,7 +823,7 @@ def test_a_target_that_makes_no_sense_is_refused(shell: Shell, tmp_path: Path, n
 
 def test_the_tables_and_their_columns_are_listed(shell: Shell) -> None:
     tables = json.loads(shell("query", "--tables", "--json")[0])
-    assert [one["table"] for one in tables] == ["games", "seats", "turns", "rolls", "events", "replays", "dice_sets"]
+    assert [one["table"] for one in tables] == [*ASKED, "dice_sets"]
     for one in tables:
         columns = json.loads(shell("query", "--schema", one["table"], "--json")[0])
         assert len(columns) == one["columns"]

@@ -19,7 +19,7 @@ from tenklog import events, lines, projections
 from tenklog.dice import Dice
 from tenklog.errors import TenklogError, UsageError
 from tenklog.game import Game, evolve, false_expect
-from tenklog.replayer import Divergence, Kind, Replayed, replay
+from tenklog.replayer import Became, Divergence, Kind, Replayed, ReplayedTurn, replay
 from tenklog.rules import Ruleset, change
 from tenklog.state import Ended
 from tenklog.walk import Settle
@@ -314,25 +314,29 @@ def test_a_kept_rule_change_is_in_the_log_where_it_stood_and_others_are_not() ->
 
 def test_each_recorded_turn_that_ended_is_one_of_same_rescored_settled_and_never_happened() -> None:
     for trial, policy, found in replays():
-        kinds = dict.fromkeys(asdict(found.replay.turns), 0)
+        told = []
         stopped = False
         for there, here, parted in pairs(trial, found):
             if ended(there) is None:
                 stopped = stopped or (policy == "stop" and any(one.guess for one in parted))
                 continue
             now, then = ended(here), ended(there)
-            if any(one.kind in SETTLED for one in parted):
-                kinds["settled"] += 1
+            kind = next((one.kind for one in parted if one.kind in SETTLED), None)
+            became: Became = "never-happened"
+            if kind is not None:
+                became = "settled"
                 stopped = stopped or (policy == "stop" and any(one.guess for one in parted))
             elif here is None:
                 assert stopped or [one.kind for one in parted] == ["never-happened"], (trial.seed, policy)
-                kinds["never_happened"] += 1
             else:
                 assert now is not None
                 assert then is not None
-                kinds["same" if now.change == then.change else "rescored"] += 1
-        assert asdict(found.replay.turns) == kinds, (trial.seed, policy)
-        assert sum(kinds.values()) == sum(one.number > 0 for one in trial.game.position.turns())
+                became = "same" if now.change == then.change else "rescored"
+            told.append(ReplayedTurn(there.number, became, kind, None if now is None else now.change))
+        assert found.turns == told, (trial.seed, policy)
+        count = Counter(one.became.replace("-", "_") for one in told)
+        assert asdict(found.replay.turns) == {key: count[key] for key in asdict(found.replay.turns)}
+        assert len(told) == sum(one.number > 0 for one in trial.game.position.turns())
 
 
 def test_the_changes_in_a_divergence_are_those_in_the_two_sheets() -> None:

@@ -192,6 +192,18 @@ EXPECTED: dict[str, list[Row]] = {
         (5, 3, 2, 2 / 3, *W[2, 3], ODDS[5]),
         (6, 16, 2, 2 / 16, *W[2, 16], ODDS[6]),
     ],
+    # Changes are 0, 150, 1500, 1350 in one; 300, 0, 200, 0, 500, 400, 0 in two; 0, 100 in three; 1050, 0 in four; -50,
+    # 300, 500, 0, 500, 0 in five: 6800 in 21 turns. For what becomes of them see "replays".
+    "divergences": [
+        ("quick", None, "bank", "replaced", "same", None, 17, 17 / 21, 6050 / 17, 6050 / 17),
+        ("quick", None, "bank", "replaced", "never-happened", None, 2, 2 / 21, 500 / 2, None),
+        ("quick", None, "bank", "replaced", "rescored", None, 1, 1 / 21, -50.0, 0.0),
+        ("quick", None, "bank", "replaced", "settled", "dice-differ", 1, 1 / 21, 300.0, 0.0),
+        ("quick", "target=1200", "void", "replaced", "same", None, 19, 19 / 21, 6550 / 19, 6550 / 19),
+        ("quick", "target=1200", "void", "replaced", "rescored", None, 1, 1 / 21, -50.0, 0.0),
+        ("quick", "target=1200", "void", "replaced", "settled", "dice-differ", 1, 1 / 21, 300.0, 0.0),
+        ("recorded", None, "bank", "replaced", "same", None, 21, 1.0, 6800 / 21, 6800 / 21),
+    ],
     # Ben was 1350 behind in one and shared the win, 300 behind Cara in two; his turn in four was dropped.
     "comebacks": [
         ("Cara", 1, 1, 1.0, 300, 300.0),
@@ -327,7 +339,7 @@ def hand(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the games by hand, archived."""
     folder = tmp_path_factory.mktemp("hand")
     assert archive(folder, BY_HAND) == ["archived"] * 7 + ["skipped"]
-    replay_archive(folder / "archive", HAND_ASKED)
+    replay_archive(folder / "archive", HAND_ASKED, turns=True)
     return folder
 
 
@@ -606,7 +618,7 @@ class World:
             self.known.append(facts(reading.read(paths[-1]), asked))
         outcomes = archive_logs(folder / "archive", paths)
         assert [outcome.result for outcome in outcomes] == ["archived"] * count
-        replay_archive(folder / "archive", asked)
+        replay_archive(folder / "archive", asked, turns=True)
         self._answers: dict[str, dict[str, Answer]] = {}
 
     def answers(self, chosen: str) -> dict[str, Answer]:

@@ -89,7 +89,7 @@ def folder(logs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("archives") / "[a] {b,c}*d %41 e"
     for some in (logs[:20], logs[20:]):
         assert {one.result for one in archive_logs(made, some, luck=True)} == {"archived"}
-    replays.replay_archive(made, [replays.Asked("recorded", None), replays.Asked("zilch", preset("zilch"))])
+    replays.replay_archive(made, [replays.Asked("recorded", None), replays.Asked("zilch", preset("zilch"))], turns=True)
     return made
 
 
@@ -389,7 +389,8 @@ def test_the_command_sums_up_what_replays_of_an_archive_make(
         replays.Asked("zilch", change(preset("zilch"), {"target": 5000}), ("target=5000",)),
     ]
     for one, told in zip(asked, document["totals"], strict=True):
-        rows = [outcomes.plainly(reading.read(path), one.rules, "bank", False, one.typed) for path in logs]
+        read = [reading.read(path) for path in logs]
+        rows = [outcomes.row_of(log, outcomes.plainly(log, one.rules, "bank", False, one.typed)) for log in read]
         decided = [row for row in rows if row.same_winner is not None]
         other = sum(row.same_winner is False for row in decided)
         assert told == {

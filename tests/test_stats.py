@@ -65,7 +65,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     logs = sorted((folder / "games").glob("*.jsonl"))
     found = archiving.archive_logs(folder / "archive", logs, luck=True)
     assert {one.result for one in found} == {"archived"}
-    replay_archive(folder / "archive", [Asked("recorded", None)])
+    replay_archive(folder / "archive", [Asked("recorded", None)], turns=True)
     return folder
 
 

@@ -58,6 +58,7 @@ _NO_ARCHIVE = ("--engine spark without --archive", "--archive [DIR] with it")
 @click.option("--keep-rule-changes", is_flag=True, help="Keep the rule changes of the log, on top of the ruleset.")
 @click.option("--write", metavar="FILE|DIR", help="Write the replayed logs: a .jsonl file, or a folder for several.")
 @click.option("--dry-run", is_flag=True, help="With --write: write nothing, name the files.")
+@click.option("--turns", is_flag=True, help="With --archive: keep there what became of each turn, too.")
 @archived_option
 @engine_options
 @output_options
@@ -72,6 +73,7 @@ def replay(
     keep_rule_changes: bool,
     write: str | None,
     dry_run: bool,
+    turns: bool,
     folder: str | None,
     engine: str,
     master: str | None,
@@ -80,7 +82,8 @@ def replay(
     """Play the dice of games under other rules, and say where the two part.
 
     Several rulesets stand side by side; several games are summed up. Of an archive, what becomes of each game is kept
-    there as the table `replays`, for `query`. On a cluster (--engine spark) it is only summed up.
+    there as the table `replays`, for `query`, and with --turns what becomes of each of its turns as `replayed_turns`.
+    On a cluster (--engine spark) it is only summed up.
     """
     from tenklog.compare import compare
     from tenklog.replayer import replay as play_again
@@ -88,6 +91,10 @@ def replay(
 
     if dry_run and write is None:
         raise UsageError("--dry-run without --write", "--write FILE|DIR, or neither")
+    if turns and folder is None:
+        raise UsageError("--turns without --archive", "--archive [DIR], which keeps them")
+    if turns and engine == "spark":
+        raise UsageError("--turns with --engine spark", "one of them: a cluster only sums up")
     if not names and not sets:
         raise UsageError("no rules to replay under", "--rules R, such as --rules zilch, or --set K=V")
     asked: list[tuple[str, Ruleset | None]] = [
@@ -103,7 +110,7 @@ def replay(
         if where is not None:
             _on_spark(where, place, wanted, form)
         else:
-            _archive(Path(place), wanted, form)
+            _archive(Path(place), wanted, turns, form)
         return
     if where is not None:
         raise UsageError(*_NO_ARCHIVE)
@@ -219,7 +226,7 @@ def sweep(
     emit(Output(found, columns, rows, units=units, heads="stacked"), form)
 
 
-def _archive(folder: Path, asked: "list[Asked]", form: Format) -> None:
+def _archive(folder: Path, asked: "list[Asked]", turns: bool, form: Format) -> None:
     """Replay an archive, and print what that shows together."""
     from tenklog import replays
     from tenklog.archive import read_manifest
@@ -228,7 +235,7 @@ def _archive(folder: Path, asked: "list[Asked]", form: Format) -> None:
     done = replays.Done(0, 0, 0, 0, 0)
     if count:  # a home without an archive has no folder either
         with progress_bar(count * len(asked), "Replaying", "games") as progress:
-            done = replays.replay_archive(folder, asked, processes=os.cpu_count() or 1, progress=progress)
+            done = replays.replay_archive(folder, asked, turns=turns, processes=os.cpu_count() or 1, progress=progress)
     remark(_done(done) if count else EMPTY_ARCHIVE)
     _totals(replays.ArchiveReplay(asked[0].settle, replays.totals(folder, asked), done), form)
 

@@ -237,8 +237,10 @@ def _logs(games: tuple[str, ...]) -> list[Path]:
 def _why_empty(manifest: "Manifest", asked: Report) -> str:
     if not manifest.games:
         return EMPTY_ARCHIVE
-    if asked.needs == "replays" and not manifest.live("replays"):
-        return "no archived game is replayed yet; `tenklog replay --archive --rules RULES` does it"
+    if asked.needs in ASKED and not manifest.live(asked.needs):
+        how = " turn by turn" if asked.needs == "replayed_turns" else ""
+        option = " --turns" if how else ""
+        return f"no archived game is replayed{how} yet; `tenklog replay --archive{option} --rules RULES` does it"
     return f"no row for this in {manifest.games} archived games; see --origin, --since and the other filters"
 
 
@@ -293,7 +295,7 @@ def query(
     folder: Path,
     form: Format,
 ) -> None:
-    """Ask the archive in SQL: one SELECT over games, seats, turns, rolls, events, replays and dice_sets.
+    """Ask the archive in SQL: one SELECT over games, seats, turns, rolls, events, replays and more.
 
     DuckDB runs it over copies in memory: nothing is ever changed, and no file or network can be reached. All games
     count, unless a filter is given.
