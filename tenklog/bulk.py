@@ -61,22 +61,6 @@ class Rules:
         self.rules = rules
         self.turns = turns
         self.ends = Ends(rules)
-        # How many turns follow the one that is the first to reach the target, by the number of seats and the seat.
-        self.last = np.zeros((MOST_PLAYERS + 1, MOST_PLAYERS), np.int64)
-        for seats in range(1, MOST_PLAYERS + 1) if self.simple else ():
-            self.last[seats, :seats] = self.ends.last_turns(seats)
-
-    @property
-    def simple(self) -> bool:
-        """Tell whether a turn changes totals by what it and its seat's own turns before it give, and by no more."""
-        rules = self.rules
-        costs = rules.bust_penalty or (rules.streak_length and rules.streak_penalty)
-        return (
-            self.ends.few
-            and not rules.must_beat_previous
-            and rules.reach != "exactly"
-            and (rules.negative_totals or not costs)
-        )
 
 
 class Told:
@@ -185,7 +169,7 @@ def together(recorded: Recorded, chosen: Ints, found: Rules, told: Told) -> Play
 
     # Whoever is the first to reach the target, in the order of turns, begins the last ones.
     began = np.minimum.reduceat(np.where(never, rounds * MOST_PLAYERS, short * of_lane + seat), lane)
-    over = began + found.last[seats, began % seats]
+    over = began + ends.last[seats, began % seats]
     finished = over < counts
     turns = np.where(finished, over + 1, counts)
     own = (np.repeat(turns, seats) - 1 - seat) // of_lane + 1  # turns of each seat
@@ -226,7 +210,7 @@ def compiled(recorded: Recorded, chosen: Ints, found: Rules, told: Told) -> Play
     played = Played(*of_games, *np.zeros((2, seats.sum()), np.int64))
     kernel.play(
         begin, counts, seats, np.cumsum(seats) - seats, *ended, recorded.change, *turns.meanings(), KIND[BELOW],
-        ends.minimum, ends.costs, ends.after, ends.threshold, found.last, told.became, told.kind, told.change,
+        ends.minimum, ends.costs, ends.after, ends.threshold, ends.last, told.became, told.kind, told.change,
         *astuple(played),
     )  # fmt: skip
     return played
@@ -323,7 +307,7 @@ def looked_up(
         found = known.rules(one, settle)
         even = recorded.plain & (recorded.even > 0)
         chosen = np.flatnonzero(even & (recorded.rules == rules_hash) if rules_hash else even)
-        if found.simple and len(chosen):
+        if found.ends.simple and len(chosen):
             # Late rounds are short then.
             chosen = chosen[np.argsort(-(recorded.even[chosen] // recorded.seats[chosen]))]
             sure, more = fast(recorded, chosen, found, told)

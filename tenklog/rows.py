@@ -22,9 +22,9 @@ from tenklog.lines import Scan
 from tenklog.luck import measured
 from tenklog.projections import names, standings
 from tenklog.reading import Log
-from tenklog.rules import DEFAULTS
+from tenklog.rules import DEFAULTS, Ruleset
 from tenklog.state import Ended, Position, Turn, bank_ban, must_bank
-from tenklog.tables import SETS, TABLES
+from tenklog.tables import SETS, TABLES, Rows
 
 MOST_TOTAL = 2**62
 _ORDERED = [6**count for count in range(7)]
@@ -33,7 +33,7 @@ _encode = json.Encoder().encode
 PLAIN: tuple[type[events.Event], ...] = (events.Roll, events.Keep, events.Bank, events.Bust)
 
 
-def rows(log: Log, found: Scan, data: bytes, luck: bool = False) -> dict[str, bytes]:
+def rows(log: Log, found: Scan, data: bytes, luck: bool = False) -> Rows:
     """Return the rows of a log as JSON Lines, by table; `data` are the bytes that were found to be the log.
 
     With `luck`, those of turns and rolls say what was luck and what skill, which takes as long as all the rest or more.
@@ -41,29 +41,16 @@ def rows(log: Log, found: Scan, data: bytes, luck: bool = False) -> dict[str, by
     game = log.game
     position, start = game.position, game.start
     agreed, told = retold(game)
-    ruleset = _encode(agreed)
     ended = position.turns()
-    of_game: dict[str, Any] = {
-        "game": start.game, "rules": start.rules.name, "origin": start.origin, "begun": start.time
-    }  # fmt: skip
     if any(abs(one.total) > MOST_TOTAL for one in ended):
         raise DataError(f"a total is above {MOST_TOTAL}", "totals that an archive can hold", str(log.path))
-    over = position.status == "finished"
     players = names(position, range(len(position.seats)))
-    record = of_game | {
+    turns, rolls = _turns_and_rolls(told, ended, players)
+    of_luck = _luck(told, ended, rolls, players) if luck else {}
+    record = of_rules(agreed) | {
         "ended": next((event.time for event in reversed(log.events) if event.time), None),
-        "title": start.title,
-        "status": position.status,
-        "players": players,
-        "winners": names(position, position.winners) if over else None,
-        "rounds": position.round,
         "turns": sum(one.number > 0 for one in ended),
-        "events": log.seq,
         "rule_changes": _later_changes(told),
-        "rules_hash": digest(ruleset),
-        "ruleset": ruleset.decode(),
-        "settings": {key: getattr(agreed, key) for key in DEFAULTS},
-        "replay_of": start.of,
         "seq": log.seq,
         "h": log.fingerprint.partition(":")[2],
         "first_h": first_hash(found),
@@ -71,15 +58,41 @@ def rows(log: Log, found: Scan, data: bytes, luck: bool = False) -> dict[str, by
         "digest": digest(data),
         "measured": luck,
     }
-    turns, rolls = _turns_and_rolls(told, ended, players)
-    of_luck = _luck(told, ended, rolls, players) if luck else {}
-    return {
-        "games": _encode(record) + b"\n",
-        "seats": _listed("seats", of_game, _seats(position, players, over)),
-        "turns": _listed("turns", of_game, turns, of_luck.get("turns", ())),
-        "rolls": _listed("rolls", of_game, rolls, of_luck.get("rolls", ())),
+    return of_result(start, position, record) | {
+        "turns": _listed("turns", _of_game(start), turns, of_luck.get("turns", ())),
+        "rolls": _listed("rolls", _of_game(start), rolls, of_luck.get("rolls", ())),
         "events": _events(start.game, log, found),
     }
+
+
+def of_rules(agreed: Ruleset) -> dict[str, Any]:
+    """Return what the row of a game says of the rules of its first turn."""
+    ruleset = _encode(agreed)
+    settings = {key: getattr(agreed, key) for key in DEFAULTS}
+    return {"rules_hash": digest(ruleset), "ruleset": ruleset.decode(), "settings": settings}
+
+
+def of_result(start: events.Start, position: Position, record: dict[str, Any]) -> Rows:
+    """Return the rows of a game and its seats from its last position; `record` is what that does not say."""
+    of_game, over = _of_game(start), position.status == "finished"
+    players = names(position, range(len(position.seats)))
+    row = of_game | record | {
+        "title": start.title,
+        "status": position.status,
+        "players": players,
+        "winners": names(position, position.winners) if over else None,
+        "rounds": position.round,
+        "events": record["seq"],
+        "replay_of": start.of,
+    }  # fmt: skip
+    return {
+        "games": _encode(row) + b"\n",
+        "seats": _listed("seats", of_game, _seats(position, players, over)),
+    }
+
+
+def _of_game(start: events.Start) -> dict[str, Any]:
+    return {"game": start.game, "rules": start.rules.name, "origin": start.origin, "begun": start.time}
 
 
 def first_hash(found: Scan) -> str:

@@ -5,11 +5,12 @@ take turns in the first seat. The logs have no times: nobody played them.
 """
 
 import os
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Generator, Sequence
+from functools import cached_property, lru_cache, partial
 from math import sqrt
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, json, structs
 
@@ -21,22 +22,29 @@ from tenklog.events import digest
 from tenklog.game import Game, check_players, evolve
 from tenklog.lines import Scan, seal_all
 from tenklog.reading import Log
-from tenklog.rows import rows
+from tenklog.rows import of_result, of_rules, rows
 from tenklog.rules import Ruleset
 from tenklog.staging import Chunk, Known, Outcome, Taken, in_processes
 from tenklog.state import Position, Turn
 from tenklog.strategies import BEST, MOST_TURNS, WORDS, Throw, fair, next_event, play_out, strategy
+from tenklog.tables import Rows
 from tenklog.turns import play
 
+if TYPE_CHECKING:
+    from tenklog.ledger import Ledger
+    from tenklog.lockstep import Lockstep
 
-class Plan(Struct, frozen=True):
+FEW = 500  # games that are not worth what it takes to play them together
+
+
+class Plan(Struct, frozen=True, dict=True):
     """What is played: the rules, who plays by which strategy, and the seed (any whole number from 0)."""
 
     rules: Ruleset
     players: tuple[tuple[str, str], ...]  # name, strategy
     seed: int
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Return eight hex digits that stand for this very plan in the ids of its games."""
         return digest(json.encode(self))[:8]
@@ -45,17 +53,26 @@ class Plan(Struct, frozen=True):
         """Return the id of game number N, from 1."""
         return f"sim-{self.key}-{number:06}"
 
+    def seated(self, number: int) -> tuple[tuple[str, str], ...]:
+        """Return the players of game number N in order of seats."""
+        first = (number - 1) % len(self.players)
+        return self.players[first:] + self.players[:first]
+
+    def start(self, number: int) -> events.Start:
+        """Return the first event of game number N."""
+        players = tuple(name for name, _ in self.seated(number))
+        game = self.game_id(number)
+        return events.Start(1, game=game, version=events.VERSION, players=players, rules=self.rules, origin="simulated")
+
+    def rng(self, number: int) -> Random:
+        """Return what throws the dice of game number N."""
+        return Random(f"tenklog {self.key} {number}")  # noqa: S311  (dice that can be thrown again the same way)
+
 
 def play_game(plan: Plan, number: int, throw: Throw = fair) -> tuple[list[events.AnyEvent], Game]:
     """Play game number N of a plan to its end; one that goes on for very many turns is abandoned."""
-    rng = Random(f"tenklog {plan.key} {number}")  # noqa: S311  (dice that can be thrown again the same way)
-    first = (number - 1) % len(plan.players)
-    seated = plan.players[first:] + plan.players[:first]
-    strategies = [strategy(name) for _, name in seated]
-    start = events.Start(
-        1, game=plan.game_id(number), version=events.VERSION, players=tuple(name for name, _ in seated),
-        rules=plan.rules, origin="simulated",
-    )  # fmt: skip
+    rng, start = plan.rng(number), plan.start(number)
+    strategies = [strategy(name) for _, name in plan.seated(number)]
     log: list[events.AnyEvent] = [start]
     game = evolve(None, start)
     turns = 0
@@ -87,18 +104,68 @@ class Simulated(Outcome, frozen=True):
     totals: tuple[tuple[str, int], ...]
 
 
-def _outcome(log: Log, file: str, there: bool) -> Simulated:
-    position = log.game.position
+def _outcome(game: str, position: Position, file: str, there: bool) -> Simulated:
     totals = tuple((seat.player, seat.total) for seat in position.seats)
     winners = tuple(position.seats[seat].player for seat in position.winners)
-    return Simulated(log.start.game, file, "already" if there else "archived", "", winners, totals)
+    return Simulated(game, file, "already" if there else "archived", "", winners, totals)
 
 
 def _play_chunk(plan: Plan, numbers: range, known: frozenset[str], luck: bool) -> Taken:
-    for number in numbers:
+    left: Sequence[int] = numbers
+    if not luck and len(numbers) >= FEW and (machine := _lockstep(json.encode(plan))) is not None:
+        left = yield from _together(plan, *machine, numbers, known)
+    for number in left:
         log, found, data = sealed(plan, number)
         there = log.start.game in known
-        yield _outcome(log, str(log.path), there), {} if there else rows(log, found, data, luck)
+        outcome = _outcome(log.start.game, log.game.position, str(log.path), there)
+        yield outcome, {} if there else rows(log, found, data, luck)
+
+
+@lru_cache(maxsize=1)
+def _lockstep(told: bytes) -> "tuple[Lockstep, Ledger] | None":
+    """Return what plays the games of a plan together and what writes them down.
+
+    None when they can't be played so, or numpy and pyarrow are missing.
+    """
+    plan = json.decode(told, type=Plan)
+    try:
+        from tenklog.ledger import Ledger
+        from tenklog.lockstep import Lockstep
+    except ImportError:
+        return None
+    strategies = [strategy(name) for _, name in plan.players]
+    if not Lockstep.can(plan.rules, strategies):
+        return None
+    machine = Lockstep(plan.rules, strategies)
+    return machine, Ledger(machine.board, [name for name, _ in plan.players])
+
+
+def _together(
+    plan: Plan, machine: "Lockstep", ledger: "Ledger", numbers: range, known: frozenset[str]
+) -> Generator[tuple[Simulated, Rows], None, list[int]]:
+    """Play games together; return those that have to be played one by one."""
+    import numpy as np
+
+    played = machine.play([plan.rng(number) for number in numbers], (np.array(numbers) - 1) % len(plan.players))
+    ids = [plan.game_id(number) for number in numbers]
+    fresh = played.over & np.array([one not in known for one in ids])
+    starts = [plan.start(numbers[place]) for place in np.flatnonzero(fresh).tolist()]
+    written = ledger.write(starts, played, fresh) if starts else None
+    heads, tables = (iter(written.heads), written.tables) if written else (iter(()), {})
+    ruled = of_rules(plan.rules)
+    for place in np.flatnonzero(played.over).tolist():
+        start = plan.start(numbers[place])
+        position = played.position(place, plan.rules, start.players)
+        made: Rows = {}
+        if fresh[place]:
+            seq, first, last, data = next(heads)
+            record = ruled | {
+                "ended": None, "turns": int(played.count[place].sum()), "rule_changes": 0, "seq": seq, "h": last,
+                "first_h": first, "sealed": True, "digest": data, "measured": False,
+            }  # fmt: skip
+            made, tables = of_result(start, position, record) | tables, {}
+        yield _outcome(start.game, position, f"{start.game}.jsonl", not fresh[place]), made
+    return [numbers[place] for place in np.flatnonzero(~played.over).tolist()]
 
 
 def into_archive(
@@ -116,7 +183,7 @@ def into_archive(
     def chunks(known: dict[str, Known]) -> list[Chunk]:
         return [
             partial(_play_chunk, plan, numbers, frozenset(map(plan.game_id, numbers)) & known.keys(), luck)
-            for numbers in _parted(games, CHUNK_GAMES)
+            for numbers in _parted(games, max(FEW, min(CHUNK_GAMES, -(-games // processes))))
         ]
 
     return archive_chunks(folder, chunks, False, timeout, processes, progress)
@@ -142,7 +209,7 @@ def _write_chunk(folder: Path, plan: Plan, numbers: range) -> list[Outcome]:
                 raise Conflict(f"{path} exists already and is another log", "another folder")
             if there != data:  # none, or what a killed run left of it
                 path.write_bytes(data)
-        outcomes.append(_outcome(log, str(path), there == data))
+        outcomes.append(_outcome(log.start.game, log.game.position, str(path), there == data))
     return outcomes
 
 
@@ -177,7 +244,8 @@ def into_folder(
 
 
 def _only_played(plan: Plan, numbers: range) -> list[Outcome]:
-    return [_outcome(sealed(plan, number)[0], "", False) for number in numbers]
+    games = (play_game(plan, number)[1] for number in numbers)
+    return [_outcome(game.start.game, game.position, "", False) for game in games]
 
 
 def only_played(

@@ -18,7 +18,7 @@ from tenklog.errors import AccessError, DataError, TenklogError
 from tenklog.events import digest
 from tenklog.lines import Scan, scan
 from tenklog.rows import first_hash, rows
-from tenklog.tables import RowFiles, sql_text
+from tenklog.tables import RowFiles, Rows, sql_text
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -58,8 +58,9 @@ class Staged(Struct, frozen=True):
     files: dict[str, File]
 
 
-# What becomes of the logs of a chunk, one after another, and their rows by table when they are new.
-Taken = Iterator[tuple[Outcome, dict[str, bytes]]]
+# What becomes of the logs of a chunk, one after another, and their rows by table when they are new. Those of many logs
+# at once, all before the others, may come with the first of them.
+Taken = Iterator[tuple[Outcome, Rows]]
 Chunk = Callable[[], Taken]
 
 
@@ -95,7 +96,7 @@ def stage(taken: Taken, prefix: Path, threads: int | None, progress: Callable[[i
         if games:
             con = archive.connect(threads)
             for table, lines in fresh.paths.items():
-                written[table] = write_part(con, fresh.select(table), lines.with_suffix(".parquet"))
+                written[table] = write_part(con, fresh.select(con, table), lines.with_suffix(".parquet"))
             con.close()
         for lines in fresh.paths.values():
             files.remove(lines)
@@ -108,7 +109,7 @@ def read_chunk(paths: Sequence[Path], known: dict[str, Known], luck: bool) -> Ta
         yield take(path, known.get(path.stem), luck)
 
 
-def take(path: Path, known: Known | None, luck: bool = False) -> tuple[Outcome, dict[str, bytes]]:
+def take(path: Path, known: Known | None, luck: bool = False) -> tuple[Outcome, Rows]:
     """Read a log; return what becomes of it, and its rows when they are new, or its luck is asked for and is not known.
 
     The luck of a game that was measured is measured again when it goes on.

@@ -24,11 +24,16 @@ MOST_TURNS = 5_000
 
 
 class Strategy(Struct, frozen=True):
-    """How somebody plays: what to keep of the roll on the table, and whether to bank where both is legal."""
+    """How somebody plays: what to keep of the roll on the table, and whether to bank where both is legal.
+
+    Both may look at what the turn holds and where it stands, at whether the seat has opened, at its total from the
+    target on, and in last turns at how far it leads or is behind; one that `draws` also draws numbers of its own.
+    """
 
     name: str
     keep: Callable[[Position, Turn, Random], Choice]
     banks: Callable[[Position, Turn, Random], bool]
+    draws: bool = False
 
 
 # -- what to keep -----------------------------------------------------------------------------------------------------
@@ -108,7 +113,7 @@ NAMED = {
     "best": Strategy("best", keep_best, bank_best),
     "greedy": Strategy("greedy", keep_most, bank_greedily),
     "cautious": Strategy("cautious", keep_most, bank_at_once),
-    "random": Strategy("random", keep_any, bank_any),
+    "random": Strategy("random", keep_any, bank_any, draws=True),
 }
 BEST = NAMED["best"]
 _WITH_NUMBER = {"hold": (_hold, 1, 1_000_000, "points", 350), "dice": (_dice, 2, MOST, "dice", 3)}

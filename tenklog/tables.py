@@ -8,6 +8,7 @@ import os
 import re
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -15,7 +16,12 @@ from tenklog.dice import sets
 from tenklog.errors import AccessError
 from tenklog.rules import DEFAULTS
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from duckdb import DuckDBPyConnection
+
 SETS = {dice: number for number, dice in enumerate(sets())}
+Rows = dict[str, "bytes | pa.Table"]  # by table, as JSON Lines or as a table of Arrow
 
 
 class Column(Struct, frozen=True):
@@ -208,9 +214,13 @@ LISTED = ("seats", "turns", "rolls")  # whose rows of a game come as one object 
 
 
 class RowFiles:
-    """The rows of logs on their way to DuckDB: a file of JSON Lines for each table, open inside `with`."""
+    """The rows of logs on their way to DuckDB: a file of JSON Lines for each table, open inside `with`.
+
+    Those of many logs at once may come as a table of Arrow; they are the first rows then.
+    """
 
     def __init__(self, prefix: Path) -> None:
+        self._whole: dict[str, pa.Table] = {}
         self.paths = {table: prefix.parent / f"{prefix.name}-{table}.json" for table in TABLES}
         self._longest = 16 << 20  # bytes of a line; what DuckDB sets aside grows with it
 
@@ -222,15 +232,32 @@ class RowFiles:
     def __exit__(self, *_: object) -> None:
         self._all.close()  # each of them, even when the disk is full
 
-    def add(self, rows: dict[str, bytes]) -> None:
-        """Write the rows of one log."""
+    def add(self, rows: "Rows") -> None:
+        """Write the rows of one log, or keep those of many."""
         for table, lines in rows.items():
+            if not isinstance(lines, bytes):
+                assert table not in self._whole
+                self._whole[table] = lines
+                continue
             self._open[table].write(lines)
             if table != "events":
                 self._longest = max(self._longest, len(lines))
 
-    def select(self, table: str) -> str:
-        """Return the SQL that reads the rows of a table."""
+    def select(self, con: "DuckDBPyConnection", table: str) -> str:
+        """Return the SQL that reads the rows of a table on a connection."""
+        lines = self._lines(table)
+        if (whole := self._whole.get(table)) is None:
+            return lines
+        con.register("whole", whole)
+        there = whole.column_names
+        columns = ", ".join(
+            f'"{one.name}"' if one.name in there else f'NULL::{one.type} AS "{one.name}"' for one in TABLES[table]
+        )
+        more = f" UNION ALL {lines}" if self.paths[table].stat().st_size else ""  # which costs a third more
+        return f"SELECT {columns} FROM whole{more}"
+
+    def _lines(self, table: str) -> str:
+        """Return the SQL that reads the rows of a table that came one log at a time."""
         columns = TABLES[table]
         many = table in LISTED
         lists = {column.name for column in columns if many and column.name not in GAME_COLUMNS}

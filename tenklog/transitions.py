@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tenklog import events, state
 from tenklog.chances import node
 from tenklog.ending import end_turn, pass_on
+from tenklog.events import MOST_PLAYERS
 from tenklog.game import Game
 from tenklog.recorded import RecordedTurn, Step
 from tenklog.rules import LIMIT, Ruleset
@@ -324,8 +325,24 @@ class Ends:
         self.minimum, self.costs, self.after = (np.array(one, np.int64) for one in (minimum, costs, after))
         target = rules.target
         self.threshold = target if self._reached(1, 0, target).turn is None else target + 1
+        # How many turns follow the one that is the first to reach the target, by the number of seats and the seat.
+        self.last = np.zeros((MOST_PLAYERS + 1, MOST_PLAYERS), np.int64)
+        for seats in range(1, MOST_PLAYERS + 1) if self.simple else ():
+            self.last[seats, :seats] = self._last_turns(seats)
 
-    def last_turns(self, seats: int) -> list[int]:
+    @property
+    def simple(self) -> bool:
+        """Tell whether a turn changes totals by what it and its seat's own turns before it give, and by no more."""
+        rules = self.rules
+        costs = rules.bust_penalty or (rules.streak_length and rules.streak_penalty)
+        return (
+            self.few
+            and not rules.must_beat_previous
+            and rules.reach != "exactly"
+            and (rules.negative_totals or not costs)
+        )
+
+    def _last_turns(self, seats: int) -> list[int]:
         """Return for each seat of a table how many turns follow the one in which it is the first to reach the target.
 
         They are those of the seats after it, one after another.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import json
 
-from tenklog import archive, events
+from tenklog import archive, events, lines
 from tenklog.rules import preset
 from tenklog.tables import TABLES
 
@@ -21,7 +21,7 @@ def _start(game: str, rules: str = "farkle", origin: str = "import") -> bytes:
 
 
 def _sealed(line: bytes) -> bytes:
-    return events.seal(line, events.ZEROS) + b"\n"
+    return lines.chain([line])[0] + b"\n"
 
 
 # Hand-written logs that are a start and some lines more.

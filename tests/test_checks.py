@@ -13,7 +13,7 @@ from tenklog.archiving import archive_logs
 from tenklog.checks import check, check_all, parse_head
 from tenklog.decider import Note
 from tenklog.errors import AccessError, UsageError
-from tenklog.lines import seal_all
+from tenklog.lines import chain, seal_all
 
 TABLE = at_table("Anna Ben").then("roll 133446, keep 1, roll 22234, keep 222, bank, roll 223446, note done").log
 
@@ -48,7 +48,7 @@ def test_damage_is_found(log: Path) -> None:
 
 def test_a_format_of_the_future_is_found(log: Path) -> None:
     line = b'{"type":"hologram","seq":10}'
-    log.write_bytes(log.read_bytes() + events.seal(line, store.read(log).h.encode()) + b"\n")
+    log.write_bytes(log.read_bytes() + chain([line], store.read(log).h.encode())[0] + b"\n")
     assert found(log) == [(10, None, "format", True)]
 
 

@@ -320,10 +320,9 @@ BODIES = [b'{"type":"bust","seq":1,"player":"A"}', ROLL, '{"type":"note","seq":3
 
 
 def test_a_line_is_sealed_with_the_hash_of_its_bytes_chained_to_the_line_before() -> None:
-    previous, sealed = events.ZEROS, []
-    for body in BODIES:
-        sealed.append(events.seal(body, previous))
-        previous = sealed[-1][-34:-2]
+    plain = [body.removesuffix(b"}") for body in BODIES]
+    sealed = events.seal(plain[:1])
+    sealed += events.seal(plain[1:], sealed[0][-34:-2])
     assert sealed == by_hand(BODIES)
     assert events.chained(sealed)
     assert all(json.loads(one)["h"] == one[-34:-2].decode() for one in sealed)

@@ -1,15 +1,20 @@
 """Simulated games, chances to win and sweeps: reproducible, legal, fair, and told honestly."""
 
 import os
+import sys
 from math import sqrt
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
+from bulk_equality import usual
+from msgspec import json
 from msgspec.structs import replace
+from random_games import random_ruleset
 
-from tenklog import advice, events, files, load, stats, strategies
-from tenklog.archive import extract
+from tenklog import advice, events, files, load, lockstep, simulate, stats, strategies
+from tenklog.archive import connect, extract, open_archive, source
 from tenklog.archiving import archive_logs
 from tenklog.dice import Dice
 from tenklog.errors import Conflict, UsageError
@@ -32,6 +37,7 @@ from tenklog.simulate import (
 from tenklog.state import Position
 from tenklog.strategies import Throw, fair, next_event, strategy
 from tenklog.sweep import parse_axis, sweep
+from tenklog.tables import TABLES
 from tenklog.turns import play
 
 LONG = bool(os.environ.get("TENKLOG_LONG"))
@@ -90,6 +96,119 @@ def test_games_go_into_an_archive_and_come_out_as_logs(tmp_path: Path) -> None:
     told = summary(PLAN, found)
     assert sum(one.wins for one in told.players) == 20
     assert told.games == told.new == 20
+
+
+def rows_of(folder: Path) -> dict[str, list[str]]:
+    """Return all rows of an archive, by table and in a fixed order."""
+    manifest = open_archive(folder)
+    con = connect()
+    found = {}
+    for table in TABLES:
+        done = con.execute(source(folder, manifest, table))
+        found[table] = [repr(done.description), *sorted(map(repr, done.fetchall()))]
+    con.close()
+    return found
+
+
+def both_ways(folder: Path, plan: Plan, games: int, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Play games together and one by one, compare all that comes of it, and return how many were played together."""
+    left: list[int] = []
+    together = simulate._together
+
+    def spying(*given: Any) -> Any:
+        found = yield from together(*given)
+        left.extend(found)
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(files, "sync", lambda fd: None)
+        patched.setattr(files, "sync_folder", lambda path: None)
+        patched.setattr(simulate, "FEW", 1)
+        patched.setattr(simulate, "_together", spying)
+        quick = into_archive(folder / "together", plan, games)
+        patched.setattr(simulate, "_lockstep", lambda told: None)
+        slow = into_archive(folder / "one by one", plan, games)
+    assert sorted(quick, key=lambda one: one.game) == slow
+    assert rows_of(folder / "together") == rows_of(folder / "one by one")
+    assert [*extract(folder / "together")] == [*extract(folder / "one by one")]
+    return games - len(left)
+
+
+FIVE = (("Anna", "best"), ("Bén", "hold:350"), ("cara", "greedy"), ('"D"', "cautious"), ("Eli", "dice:3"))
+
+
+@pytest.mark.parametrize("players", [FIVE, FIVE[:1], FIVE[1:3]], ids=["five", "one", "two"])
+@pytest.mark.parametrize("name", ["tiotusen", "zilch", "ten-thousand", "diecimila", "farkle-classic", "kingdom-come"])
+def test_games_played_together_are_those_played_one_by_one(
+    name: str, players: tuple[tuple[str, str], ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert both_ways(tmp_path, Plan(preset(name), players, 3), 24, monkeypatch) > 20
+
+
+def test_under_any_rules_games_played_together_are_those_played_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = rulesets = 0
+    for seed in range(1000):
+        rng = Random(f"together {seed}")
+        rules = usual(rng, random_ruleset(rng))
+        players = tuple(rng.sample([*FIVE[1:], ("Flo", "hold:500"), ("Gus", "dice:2")], rng.randint(1, 4)))
+        count += both_ways(tmp_path / str(seed), Plan(rules, players, seed), 12, monkeypatch)
+        rulesets += 1
+        if rulesets == (100 if LONG else 8):
+            break
+    assert count > 6 * rulesets
+
+
+def test_strategies_that_draw_numbers_and_rules_that_look_further_are_played_one_by_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def can(plan: Plan) -> bool:
+        simulate._lockstep.cache_clear()
+        return simulate._lockstep(json.encode(plan)) is not None
+
+    assert can(PLAN)
+    assert not can(replace(PLAN, players=(("anna", "random"), ("ben", "hold:350"))))
+    for text in ("reach=exactly", "must_beat_previous=true"):
+        assert not can(replace(PLAN, rules=change(RULES, parse_changes((text,), RULES))))
+    monkeypatch.setitem(sys.modules, "tenklog.ledger", None)  # as without numpy
+    assert not can(PLAN)
+    monkeypatch.undo()
+    simulate._lockstep.cache_clear()
+
+
+def test_games_that_go_on_for_very_long_are_not_played_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lockstep, "MOST_TURNS", 48)
+    monkeypatch.setattr(simulate, "MOST_TURNS", 48)
+    assert 0 < both_ways(tmp_path, PLAN, 40, monkeypatch) < 40
+
+
+@pytest.mark.parametrize("text", ["bust_penalty=900000", "one=900000", "target=1000000", "opening_minimum=9000"])
+def test_large_numbers_change_nothing_in_that(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lockstep, "MOST_TURNS", 300)
+    monkeypatch.setattr(simulate, "MOST_TURNS", 300)
+    rules = change(RULES, parse_changes((text, "negative_totals=true"), RULES))
+    both_ways(tmp_path, replace(PLAN, rules=rules, players=PLAN.players[1:]), 12, monkeypatch)
+
+
+def test_games_of_too_many_points_are_not_played_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lockstep, "MOST_POINTS", 2001)
+    assert 0 < both_ways(tmp_path / "turns", replace(PLAN, players=(("anna", "dice:2"),)), 40, monkeypatch) < 40
+    monkeypatch.setattr(lockstep, "MOST_TOTAL", 10_300)
+    assert 0 < both_ways(tmp_path / "games", PLAN, 24, monkeypatch) < 24
+    monkeypatch.setattr(lockstep, "MOST_POINTS", 1000)
+    assert both_ways(tmp_path / "none", PLAN, 12, monkeypatch) == 0
+
+
+def test_what_is_archived_already_is_not_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulate, "FEW", 1)
+    first = into_archive(tmp_path, PLAN, 10)
+    again = into_archive(tmp_path, PLAN, 30)
+    assert [one.result for one in again] == ["already"] * 10 + ["archived"] * 20
+    assert [replace(one, result="archived") for one in again[:10]] == first
+    assert [game for game, _ in extract(tmp_path)] == [PLAN.game_id(number) for number in range(1, 31)]
 
 
 def test_a_killed_run_is_taken_up_and_a_stranger_is_not_overwritten(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def test_every_command_says_that_a_newer_tenklog_wrote_it(
 def test_an_event_of_the_next_version_is_refused_with_its_line(tmp_path: Path) -> None:
     golden = VERSIONS / "1" / "games" / "in-progress.jsonl"
     rows = golden.read_bytes().splitlines()
-    spin = events.seal(SPIN.replace(b'"seq":2', b'"seq":%d' % (len(rows) + 1)), rows[-1][-34:-2])
+    spin = lines.chain([SPIN.replace(b'"seq":2', b'"seq":%d' % (len(rows) + 1))], rows[-1][-34:-2])[0]
     path = tmp_path / golden.name
     path.write_bytes(golden.read_bytes() + spin + b"\n")
     with pytest.raises(DataError, match=rf":{len(rows) + 1}: has the unknown type 'spin' .*written by a newer tenklog"):

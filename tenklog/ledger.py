@@ -1,0 +1,236 @@
+"""Ledger: this module writes down games that were played in lockstep: their lines, and their rows for the archive.
+
+Both are those that `lines` and `rows` would make of each game by itself. Columns of many games are made at once; only
+the lines, each hashed after the one before, go game by game. Needs numpy and pyarrow.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from msgspec import Struct
+
+from tenklog import events
+from tenklog.dice import MOST
+from tenklog.lockstep import BANKS, FACES, FREE, Board, Columns, Played
+from tenklog.scoring import Table
+from tenklog.tables import SETS
+from tenklog.transitions import KINDS, POSTS, Ints
+
+SET_FACES = np.array([(*dice, *(0,) * (MOST - len(dice))) for dice in SETS], np.uint8)
+TYPES = ("start", "roll", "keep", "bank", "bust")
+START, ROLL, KEEP, BANK, BUST = range(len(TYPES))
+OUTCOMES = [outcome for outcome, _, _ in KINDS]
+RESULTS = ("bust", "kept", "free")
+
+
+class Written(Struct, frozen=True):
+    """Games written down: of each its lines in number, the hashes of the first and the last, and the digest of its
+    bytes; and the rows of all by table.
+    """  # noqa: D205
+
+    heads: list[tuple[int, str, str, str]]
+    tables: dict[str, pa.Table]
+
+
+class Ledger:
+    """Writes down games of some players under one ruleset. What is equal in many lines is written once."""
+
+    def __init__(self, board: Board, players: Sequence[str]) -> None:
+        self.board, self.players = board, players
+        table = Table.of(board.rules)
+        self._asides = [table.aside(one.dice) for one in board.choices]
+        # What stands behind the number of a line, by player: of a roll and a bank all but the dice and the points.
+        self._rolls = _texts(_tail(events.Roll(1, player=who, dice=(1,))).removesuffix(b"[1]") for who in players)
+        self._banks = _texts(_tail(events.Bank(1, player=who, points=1)).removesuffix(b"1") for who in players)
+        self._busts = _texts(_tail(events.Bust(1, player=who)) for who in players)
+        keeps = [(one.dice, aside) for one, aside in zip(board.choices, self._asides, strict=True)]
+        self._keeps = np.array([
+            _texts(_tail(events.Keep(1, player=who, dice=dice, aside=aside)) if dice else b"" for dice, aside in keeps)
+            for who in players
+        ])  # fmt: skip
+        throws = [_texts(b"%d" % face for face in range(1, 7))]
+        for _ in range(1, MOST):
+            throws.append((throws[-1][:, None] + b"," + throws[0]).ravel())
+        self._throws = b"[" + np.concatenate(throws) + b"]"  # in the order of FACES
+
+    def write(self, starts: Sequence[events.Start], played: Played, chosen: Ints) -> Written:
+        """Write down some games that were played to their ends; `starts` are theirs."""
+        games = np.cumsum(chosen) - 1  # the number of each game among those
+        rolls, turns = (_those(made, chosen, games) for made in (played.rolls, played.turns))
+        count, lines = self._lay_out(len(starts), rolls, turns)
+        bodies = self._bodies(starts, lines)
+        heads = []
+        end = 0
+        for number in count.tolist():
+            of_game, end = bodies[end : end + number], end + number
+            hashes = events.hashes(of_game)
+            digest = events.digest(events.sealed(of_game, hashes))
+            heads.append((number, hashes[0].decode(), hashes[-1].decode(), digest))
+        names, ids = pa.array([*self.players, None], pa.string()), pa.array([start.game for start in starts])
+        return Written(heads, {
+            "turns": _turns(turns, ids, names, starts[0]),
+            "rolls": _rolls(rolls, ids, names, starts[0], self.board),
+            "events": self._events(lines, ids, names, starts),
+        })  # fmt: skip
+
+    def _lay_out(self, games: int, rolls: Columns, turns: Columns) -> tuple[Ints, Columns]:
+        """Return how many lines each game has, and columns of all lines; rolls and turns get the numbers of theirs.
+
+        What a line is about, its `value`, is a throw, a choice, or points.
+        """
+        kept, ended = rolls["kept"] >= 0, rolls["ended"]
+        size = 1 + kept + ended  # lines of a roll: itself, what was kept of it, and the end of its turn
+        count = 1 + np.bincount(rolls["game"], size, games).astype(np.int64)
+        of_game = np.repeat(np.arange(games), count)
+        seq = np.arange(len(of_game)) - (np.cumsum(count) - count)[of_game] + 1
+        at = np.cumsum(size) - size + 1 + rolls["game"]  # the place of each roll among all lines
+        keeps, ends = at[kept] + 1, (at + size - 1)[ended]
+        rolls["seq"] = seq[at]
+        turns |= {"first_seq": seq[at[rolls["roll"] == 1]], "last_seq": seq[ends]}
+        kind, player, value = np.zeros((3, len(seq)), np.int64)
+        faces = np.zeros((len(seq), MOST), np.uint8)
+        kind[at], player[at], value[at], faces[at] = ROLL, rolls["player"], rolls["throw"], FACES[rolls["throw"]]
+        kind[keeps], player[keeps], value[keeps] = KEEP, rolls["player"][kept], rolls["choice"][kept]
+        faces[keeps] = SET_FACES[rolls["kept"][kept]]
+        kind[ends], player[ends] = np.where(rolls["lost"][ended], BUST, BANK), rolls["player"][ended]
+        value[ends] = rolls["points"][ended]
+        return count, {"game": of_game, "seq": seq, "kind": kind, "player": player, "value": value, "faces": faces}
+
+    def _bodies(self, starts: Sequence[events.Start], lines: Columns) -> list[bytes]:
+        """Return the lines of all games without their hashes and closing braces."""
+        numbers = [b"%d" % number for number in range(int(lines["seq"].max(initial=0)) + 1)]
+        bodies = np.empty(len(lines["seq"]), object)
+        for kind, name in enumerate(TYPES):
+            there = lines["kind"] == kind
+            if kind == START:
+                bodies[there] = [events.encode(start)[:-1] for start in starts]
+                continue
+            who, what = lines["player"][there], lines["value"][there]
+            if kind == ROLL:
+                tails = self._rolls[who] + self._throws[what]
+            elif kind == KEEP:
+                tails = self._keeps[who, what]
+            elif kind == BANK:
+                points, same = np.unique(what, return_inverse=True)
+                tails = self._banks[who] + _texts(b"%d" % one for one in points.tolist())[same]
+            else:
+                tails = self._busts[who]
+            heads = _texts(b'{"type":"%b","seq":%b' % (name.encode(), number) for number in numbers)
+            bodies[there] = heads[lines["seq"][there]] + tails
+        found: list[bytes] = bodies.tolist()
+        return found
+
+    def _events(self, lines: Columns, ids: pa.Array, names: pa.Array, starts: Sequence[events.Start]) -> pa.Table:
+        kind, faces = lines["kind"], lines["faces"]
+        texts = pa.array([events.encode(start).decode() for start in starts], pa.string())
+        columns = {
+            "game": ids.take(pa.array(lines["game"])),
+            "seq": _whole(lines["seq"], pa.int32()),
+            "type": pa.array(TYPES).take(pa.array(kind)),
+            "player": names.take(pa.array(np.where(kind == START, len(self.players), lines["player"]))),
+            "dice": _lists(faces, faces[:, 0] == 0),
+            "points": pa.array(lines["value"], pa.int64(), mask=kind != BANK),
+            "line": texts.take(pa.array(lines["game"], mask=kind != START)),
+        }
+        if any(self._asides):
+            asides = pa.array([*self._asides, None], pa.list_(pa.uint8()))
+            columns["aside"] = asides.take(pa.array(np.where(kind == KEEP, lines["value"], len(self._asides))))
+        return pa.table(columns)
+
+
+def _texts(texts: Iterable[bytes]) -> Ints:
+    """Return texts in an array; they are added to each other then as they are by themselves."""
+    found = list(texts)
+    array = np.empty(len(found), object)
+    array[:] = found
+    return array
+
+
+def _tail(event: events.Event) -> bytes:
+    """Return what stands behind the number of a line, without the closing brace."""
+    return events.encode(event).partition(b'"seq":1')[2][:-1]
+
+
+def _those(made: Columns, chosen: Ints, games: Ints) -> Columns:
+    """Return the columns of chosen games alone, numbered anew."""
+    there = chosen[made["game"]]
+    return {name: games[one[there]] if name == "game" else one[there] for name, one in made.items()}
+
+
+# -- columns ----------------------------------------------------------------------------------------------------------
+
+
+def _whole(values: Ints, kind: pa.DataType, null: Ints | None = None) -> pa.Array:
+    return pa.array(values.astype(kind.to_pandas_dtype()), kind, mask=null)
+
+
+def _lists(faces: Ints, null: Ints | None = None) -> pa.Array:
+    """Return faces of dice, none of them 0, as lists."""
+    there = faces > 0
+    ends = np.concatenate([[0], np.cumsum(there.sum(1))]).astype(np.int32)
+    return pa.ListArray.from_arrays(
+        pa.array(ends), pa.array(faces[there]), mask=None if null is None else pa.array(null)
+    )
+
+
+def _of_game(made: Columns, ids: pa.Array, names: pa.Array, start: events.Start) -> dict[str, Any]:
+    """Return what the rows of a game's turns and rolls have in common."""
+    count = len(made["game"])
+    return {
+        "game": ids.take(pa.array(made["game"])),
+        "rules": pa.repeat(start.rules.name, count),
+        "origin": pa.repeat(start.origin, count),
+        "seat": _whole(made["seat"] + 1, pa.uint8()),
+        "player": names.take(pa.array(made["player"])),
+        "turn": _whole(made["turn"] + 1, pa.int32()),
+        "round": _whole(made["round"], pa.int32()),
+    }
+
+
+def _turns(turns: Columns, ids: pa.Array, names: pa.Array, start: events.Start) -> pa.Table:
+    posts, count = turns["kind"] == POSTS, len(turns["game"])
+    numbers = {"rolls", "hot_dice", "busts_running", "scores_running", "first_seq", "last_seq"}
+    alone = len(names) == 2
+    return pa.table(
+        _of_game(turns, ids, names, start)
+        | {key: _whole(turns[key], pa.int32()) for key in numbers}
+        | {key: pa.array(turns[key], pa.int64()) for key in ("points", "posted", "change", "total")}
+        | {
+            "outcome": pa.array(OUTCOMES).take(pa.array(turns["kind"])),
+            "total_before": pa.array(turns["before"], pa.int64()),
+            "lead": pa.array(turns["lead"], pa.int64(), mask=np.full(count, alone)),
+            "dice_left": _whole(turns["dice_left"], pa.uint8(), ~posts),
+            "with_dice": pa.repeat(True, count),
+            "opened": pa.array(turns["opened"]),
+            "stolen": pa.repeat(False, count),
+            "last": pa.array(turns["last"]),
+        }
+    )
+
+
+def _rolls(rolls: Columns, ids: pa.Array, names: pa.Array, start: events.Start, board: Board) -> pa.Table:
+    kept, lost, stop = rolls["kept"] >= 0, rolls["lost"], rolls["stop"]
+    left = board.count[rolls["after"]]
+    return pa.table(
+        _of_game(rolls, ids, names, start)
+        | {
+            "roll": _whole(rolls["roll"], pa.int32()),
+            "seq": _whole(rolls["seq"], pa.int32()),
+            "dice": _lists(FACES[rolls["throw"]]),
+            "thrown": _whole(board.count[rolls["node"]], pa.uint8()),
+            "roll_set": _whole(rolls["shown"], pa.int16()),
+            "kept": _lists(np.where(kept[:, None], SET_FACES[rolls["kept"]], 0), ~kept),
+            "kept_set": _whole(rolls["kept"], pa.int16(), ~kept),
+            "result": pa.array(RESULTS).take(pa.array(np.where(lost, 0, np.where(kept, 1, 2)))),
+            "points_before": pa.array(rolls["before"], pa.int64()),
+            "points": pa.array(rolls["points"], pa.int64()),
+            "dice_left": _whole(left, pa.uint8(), lost),
+            "hot": pa.array(kept & (left == board.rules.dice)),
+            "decision": pa.array(["roll", "bank"]).take(pa.array(stop & BANKS, mask=lost)),
+            "free": pa.array(stop & FREE > 0, mask=lost),
+            "bust_chance": pa.array(board.bust_chance[rolls["node"]]),
+            "by_tool": pa.repeat(False, len(kept)),
+        }
+    )
