@@ -141,11 +141,14 @@ class Spots:
         self.stops = Asked(self._stop)
         # The keep of a strategy that looks at the dice alone is that of any spot.
         self.blind = np.array([one.keep is keep_most for one in strategies])
+        self._looks = np.array([one.looks for one in strategies])
         players, no = np.arange(len(strategies)), np.zeros(len(strategies), np.int64)
         self.plain = self.context(players, no, no + FOLLOWED, no)
 
     def context(self, player: Ints, state: Ints, standing: Ints, by: Ints) -> Ints:
         """Return the numbers of contexts: a player, the state of the seat, how the turn stands, and by what points."""
+        looks = self._looks[player]
+        standing, by = np.where(looks, standing, FOLLOWED), np.where(looks, by, 0)
         questions: Ints = (((self._same[player] * 64 + state) * 4 + standing) << 32) + by + (1 << 31)
         return self._contexts(questions)
 

@@ -9,9 +9,10 @@ from bisect import bisect_left
 from collections.abc import Callable
 from copy import copy
 from functools import lru_cache
+from itertools import count
 from math import ceil, inf
 from operator import itemgetter
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from msgspec.structs import replace
 
@@ -23,10 +24,15 @@ from tenklog.rules import Ruleset
 from tenklog.scoring import Table
 from tenklog.state import Position, Seat, Terms, Turn
 
+if TYPE_CHECKING:
+    from tenklog.stairs import Stairs
+
 FAR = 10**9  # points beyond every minimum, target and bound
 MOST_STEPS = 100_000_000  # of a solution, about ten seconds at most
 MOST_VALUES = 4_000_000  # of all policies that are remembered; each takes 50 bytes
 CLOSE = 1e-9
+FEW = 4  # solutions with a minimum that take less time than to load numpy
+_FILLED = count()  # of them
 
 Look = Callable[[list[float]], tuple[float, ...]]
 
@@ -55,7 +61,9 @@ class Policy:
         self.graph = graph
         self.rest = rest
         self._levels = 0  # that are solved, from the lowest on
-        self._values: list[float] = []  # in rows, as `graph` has them
+        # In rows, as `graph` has them; below a minimum in rows of its own, so that all minimums share those above it.
+        self._values: list[float] = []
+        self._below: list[float] = []
         self.move_to(position)
         banks = [self._bank(FAR, at) for at in graph.nodes]
         self._forced = [forced or throw is None for (_, forced), throw in zip(banks, graph.throws, strict=True)]
@@ -75,7 +83,7 @@ class Policy:
     @property
     def size(self) -> int:
         """Return how many values it was solved for."""
-        return len(self._values)
+        return len(self._below) or len(self._values)
 
     @property
     def bound(self) -> float:
@@ -91,7 +99,7 @@ class Policy:
             return self.rolling(points, at)
         level = (points - self.rest) // self.graph.step
         if level < self._levels:
-            return self._values[number - len(self.graph.nodes) * (level + 1)]
+            return self._stored(number - len(self.graph.nodes) * (level + 1))
         slope, offset = self._horizon.lines[number]
         return slope * points + offset
 
@@ -110,9 +118,13 @@ class Policy:
             return value
         below = len(self.graph.nodes) * level
         won = sum(
-            way.weight * max([self._values[place - below] for place in way.places]) for way in self.graph.ways[number]
+            way.weight * max([self._stored(place - below) for place in way.places]) for way in self.graph.ways[number]
         )
         return (won - throw.lost * self.rules.bust_penalty) / throw.total
+
+    def _stored(self, place: int) -> float:
+        """Return the value at a place, counted from the end."""
+        return self._below[place] if -place <= len(self._below) else self._values[place]
 
     def banking(self, points: int, at: Node) -> int | None:
         """Return what banking now posts; None where that is illegal."""
@@ -221,26 +233,37 @@ class Policy:
         self._levels = high
         self._values = [slope * points + offset for points in beyond for slope, offset in self._horizon.lines]
         low = min(self._level(self._even), high)
-        self._fill(high, low, {number for number, line in enumerate(self._horizon.lines) if line == (1.0, 0.0)})
-        self._fill(low, 0, set())
+        even = {number for number, line in enumerate(self._horizon.lines) if line == (1.0, 0.0)}
+        self._fill(self._values, high, low, even)
+        self._values += self._fill_below(self._values[-self.graph.rows * len(self.graph.nodes) :], low)
 
     def raise_minimum(self, position: Position) -> None:
         """Give the solution another position, with a minimum: from that minimum on, the values stay as they are."""
         self.move_to(position)
-        below = self._level(self._even)
+        below, width = self._level(self._even), len(self.graph.nodes)
         if below >= self._levels:
             self.solve()
-        else:
-            self._values = self._values[: len(self._values) - below * len(self.graph.nodes)]
-            self._fill(below, 0, set())
+        elif below:
+            end = len(self._values) - below * width
+            self._below = self._fill_below(self._values[end - self.graph.rows * width : end], below)
 
-    def _fill(self, high: int, low: int, settled: set[int]) -> None:
-        """Work out the values of some levels, the highest first, from those of the levels above them.
+    def _fill_below(self, above: list[float], high: int) -> list[float]:
+        """Return the values of the levels below a minimum, in whole rows once that was done a few times."""
+        stairs = _stairs(self.graph, tuple(self._forced), self.rules.bust_penalty) if next(_FILLED) >= FEW else None
+        if high and stairs:
+            banked = [self._banked(self._points(level)) for level in range(high - 1, -1, -1)]
+            return stairs.down(above, banked)
+        values = [*above]
+        self._fill(values, high, 0, set())
+        return values[len(above) :]
+
+    def _fill(self, values: list[float], high: int, low: int, settled: set[int]) -> None:
+        """Work out the values of some levels, the highest first, from those of the levels above them, and add them.
 
         At a settled node, to bank all points is best at every level above. There to roll is worth no more with fewer
         points: to bank stays best until the points fall below what to roll was worth when that was worked out last.
         """
-        values, count = self._values, len(self.graph.nodes)
+        count = len(self.graph.nodes)
         rolls = [inf] * count
         plan: list[Task] = []
         planned = -1
@@ -381,6 +404,16 @@ def _unsolved(chances: Chances, start: Node, position: Position, ordered: bool, 
         if 2 * len(found.graph.nodes) > MOST_NODES:
             raise too_large(chances.rules)  # twice the successes have about twice the nodes
         successes *= 2
+
+
+@lru_cache(maxsize=16)
+def _stairs(graph: Graph, forced: tuple[bool, ...], lost: int) -> "Stairs | None":
+    """Return what works out whole rows at once; None where that can't be done, or numpy is missing."""
+    try:
+        from tenklog.stairs import Stairs
+    except ImportError:
+        return None
+    return Stairs(graph, forced, lost) if Stairs.fits(graph) else None
 
 
 @lru_cache(maxsize=16)

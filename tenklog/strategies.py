@@ -26,13 +26,15 @@ MOST_TURNS = 5_000
 class Strategy(Struct, frozen=True):
     """How somebody plays: what to keep of the roll on the table, and whether to bank where both is legal.
 
-    Both may look at what the turn holds and where it stands, at whether the seat has opened, at its total from the
-    target on, and in last turns at how far it leads or is behind; one that `draws` also draws numbers of its own.
+    Both may look at what the turn holds and where it stands, and at whether the seat has opened. One that `looks`
+    further knows its total from the target on, and in last turns how far it leads or is behind; one that `draws` also
+    draws numbers of its own.
     """
 
     name: str
     keep: Callable[[Position, Turn, Random], Choice]
     banks: Callable[[Position, Turn, Random], bool]
+    looks: bool = False
     draws: bool = False
 
 
@@ -110,7 +112,7 @@ def _dice(least: int) -> Strategy:
 
 
 NAMED = {
-    "best": Strategy("best", keep_best, bank_best),
+    "best": Strategy("best", keep_best, bank_best, looks=True),
     "greedy": Strategy("greedy", keep_most, bank_greedily),
     "cautious": Strategy("cautious", keep_most, bank_at_once),
     "random": Strategy("random", keep_any, bank_any, draws=True),

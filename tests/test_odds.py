@@ -369,3 +369,23 @@ def test_what_is_remembered_of_solutions_is_bounded(monkeypatch: pytest.MonkeyPa
             assert sum(held) == remembered.values
             assert remembered.values <= 5_000 or len(held) == 1
     assert 1 < len(remembered._found) < len(every)
+
+
+@pytest.mark.parametrize("name", ["tiotusen", "zilch", "diecimila", "kingdom-come"])
+def test_values_below_a_minimum_are_the_same_row_by_row_and_node_by_node(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = preset(name)
+    nodes = [Node(count, must) for count in range(1, rules.dice + 1) for must in (False, True)]
+    found = []
+    for few in (10**9, 0):
+        monkeypatch.setattr("tenklog.policy._policies", policies._Policies())
+        monkeypatch.setattr("tenklog.policy.FEW", few)
+        values = []
+        for least in (50, 1000, 9000):
+            one = best_policy(alone(rules), least=least)
+            values += [one.value(points, at) for at in nodes for points in range(0, least + 1000, 50)]
+            values += [one.rolling(points, at) for at in nodes for points in range(0, least + 1000, 50)]
+        found.append(values)
+    assert found[0] == pytest.approx(found[1], abs=1e-9)
+    assert min(found[0]) >= 0
