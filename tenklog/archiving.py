@@ -55,7 +55,7 @@ def archive_logs(
         if rebuild:
             _refuse_loss(folder, before, outcomes)
         return outcomes + twins
-    chunks = _chunks(unique)
+    chunks = _chunks(unique, chunk_size(len(unique), processes))
 
     def read(known: dict[str, Known]) -> list[Chunk]:
         return [partial(read_chunk, chunk, part_of(known, chunk), luck) for chunk in chunks]
@@ -124,12 +124,20 @@ def _by_name(paths: Iterable[Path]) -> tuple[list[Path], list[Outcome]]:
     return list(first.values()), twins
 
 
-def _chunks(paths: Sequence[Path]) -> list[list[Path]]:
-    """Divide logs into chunks of so many games or bytes that a part of each is a good size."""
+def chunk_size(games: int, processes: int) -> int:
+    """Return how many games to put into each chunk, so that its part is a good size and no process is idle for long."""
+    small = CHUNK_GAMES // 4
+    chunks = max(-(-games // CHUNK_GAMES), min(processes, games // (small + 1)), 1)
+    even = -(-chunks // processes) * processes  # all processes end at about the same time
+    return max(1, -(-games // (even if games // even > small else chunks)))
+
+
+def _chunks(paths: Sequence[Path], most: int) -> list[list[Path]]:
+    """Divide logs into chunks of at most so many games, and of not too many bytes."""
     chunks: list[list[Path]] = []
     size = 0
     for path in paths:
-        if not chunks or len(chunks[-1]) == CHUNK_GAMES or size > CHUNK_BYTES:
+        if not chunks or len(chunks[-1]) == most or size > CHUNK_BYTES:
             chunks.append([])
             size = 0
         chunks[-1].append(path)

@@ -1,7 +1,8 @@
 """Simulate: this module plays whole games by strategies and gives them as sealed logs, equal for equal seeds.
 
 A game depends on its plan and its number alone, so any number of processes, in any order, make the same games. Players
-take turns in the first seat. The logs have no times: nobody played them.
+take turns in the first seat. The logs have no times: nobody played them. Into an archive many games are played together
+(`lockstep`) where that can be done; what comes of it is the same.
 """
 
 import os
@@ -16,7 +17,7 @@ from msgspec import Struct, json, structs
 
 from tenklog import events, files
 from tenklog.advice import Option
-from tenklog.archiving import CHUNK_GAMES, archive_chunks
+from tenklog.archiving import archive_chunks, chunk_size
 from tenklog.errors import Conflict, UsageError
 from tenklog.events import digest
 from tenklog.game import Game, check_players, evolve
@@ -183,7 +184,7 @@ def into_archive(
     def chunks(known: dict[str, Known]) -> list[Chunk]:
         return [
             partial(_play_chunk, plan, numbers, frozenset(map(plan.game_id, numbers)) & known.keys(), luck)
-            for numbers in _parted(games, max(FEW, min(CHUNK_GAMES, -(-games // processes))))
+            for numbers in _parted(games, chunk_size(games, processes))
         ]
 
     return archive_chunks(folder, chunks, False, timeout, processes, progress)

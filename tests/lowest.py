@@ -26,6 +26,8 @@ TESTS = (
     "test_query.py::test_a_statement_is_answered_and_nothing_happens",
     "test_query.py::test_parquet_holds_values_and_types",
     "test_archive.py::test_every_sample_log_that_is_over_comes_out_as_it_went_in",
+    "test_bulk.py::test_threads_and_processes_make_the_same",
+    "test_simulate.py::test_large_numbers_change_nothing_in_that",
 )  # fmt: skip
 # How click says that there is no such option, and how a package names its licence, is theirs to change.
 NOT = "not no-option and not licence and not permissive"

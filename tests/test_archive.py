@@ -352,6 +352,18 @@ def test_a_game_whose_log_is_gone_stays_archived(tmp_path: Path) -> None:
     assert dict(archive.extract(folder))["one"] == (tmp_path / "one.bak").read_bytes()
 
 
+@pytest.mark.parametrize("processes", [1, 2, 3, 8])
+def test_processes_get_equal_shares_of_parts_that_are_neither_small_nor_large(processes: int) -> None:
+    small, large = archiving.CHUNK_GAMES // 4, archiving.CHUNK_GAMES
+    for games in (*range(0, 3 * large, 37), *range(3 * large, 100 * large, 7919)):
+        size = archiving.chunk_size(games, processes)
+        chunks = -(-games // size)
+        assert 0 < size <= large
+        assert size > small or chunks <= 1
+        if games > 2 * small * processes:
+            assert -(-chunks // processes) * size <= games / processes + chunks
+
+
 def test_many_small_parts_become_one_that_holds_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archiving, "SMALL_PARTS", 3)
     monkeypatch.setattr(archiving, "CHUNK_GAMES", 6)
