@@ -80,6 +80,8 @@ def wins_now(position: Position, turn: Turn) -> bool:
     total = position.seats[turn.seat].total + turn.points
     if position.due is None and total < position.rules.target:
         return False
+    if position.due is not None and (len(position.due) > 1 or turn.points < needed(position, turn)):
+        return False  # others are still to come, or are ahead
     if state.bank_ban(position, turn)[0]:
         return False
     after = play(with_turn(position, turn), events.Bank(1, player=position.seats[turn.seat].player, points=turn.points))
