@@ -14,7 +14,8 @@ from msgspec.structs import astuple
 from tenklog import reading, spark
 from tenklog.archive import log_bytes
 from tenklog.outcomes import COLUMNS, plainly, row_of, schema
-from tenklog.replays import SUMS, Asked, Total, planned, played, summed, swept
+from tenklog.overview import SUMS, Total, planned, played, summed, swept
+from tenklog.replays import Asked
 from tenklog.rules import Ruleset
 from tenklog.stats import ORIGINS, Filters
 from tenklog.sweep import Axis, Sweep
@@ -63,7 +64,7 @@ def sweep(
     axes: Sequence[Axis],
     settle: Settle = "bank",
 ) -> Sweep:
-    """Replay all archived games with each value of one or two settings, as `replays.sweep_archive` does."""
+    """Replay all archived games with each value of one or two settings, as `overview.sweep_archive` does."""
 
     def asking(con: "Connection") -> Sweep:
         own = [rules] if rules is not None else played(con.execute, "games")

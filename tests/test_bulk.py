@@ -16,7 +16,7 @@ import pytest
 from evening import at_table
 from msgspec.structs import astuple, replace
 
-from tenklog import archive, archiving, bulk, columns, events, files, kernel, reading, replays, store
+from tenklog import archive, archiving, bulk, columns, events, files, kernel, overview, reading, replays, store
 from tenklog.cli import run
 from tenklog.errors import TenklogError, UsageError
 from tenklog.replayer import replay
@@ -109,7 +109,7 @@ def test_turns_between_the_main_presets_are_looked_up(presets: Path) -> None:
 def test_games_under_their_own_rules_stay_as_they_are(presets: Path) -> None:
     for there in MAIN_PRESETS:
         replays.replay_archive(presets / there, [replays.Asked("recorded", None)])
-        (total,) = replays.totals(presets / there, [replays.Asked("recorded", None)])
+        (total,) = overview.totals(presets / there, [replays.Asked("recorded", None)])
         assert (total.same_winner, total.other_winner) == (25, 0)
         assert (total.rescored, total.settled, total.never_happened, total.guesses) == (0, 0, 0, 0)
 

@@ -29,8 +29,9 @@ from tenklog.rules import plain
 
 if TYPE_CHECKING:
     from tenklog.compare import Comparison, GameReplays
+    from tenklog.overview import ArchiveReplay
     from tenklog.replayer import Divergence, Replayed, Settle
-    from tenklog.replays import ArchiveReplay, Asked, Done
+    from tenklog.replays import Asked, Done
     from tenklog.rules import Ruleset
     from tenklog.store import Log
 
@@ -200,12 +201,12 @@ def sweep(
         with spark.session(where, package=True) as session:
             found = executors.sweep(session, address, rules, fixed, ranges, settle)
     elif folder is not None:
-        from tenklog import replays
+        from tenklog import overview
         from tenklog.archive import read_manifest
 
         place = Path(archived(folder, games))
         with progress_bar(read_manifest(place).games * count, "Replaying", "games") as progress:
-            found, done = replays.sweep_archive(
+            found, done = overview.sweep_archive(
                 place, rules, fixed, ranges, settle, processes=os.cpu_count() or 1, progress=progress
             )
         remark(_done(done))
@@ -228,7 +229,7 @@ def sweep(
 
 def _archive(folder: Path, asked: "list[Asked]", turns: bool, form: Format) -> None:
     """Replay an archive, and print what that shows together."""
-    from tenklog import replays
+    from tenklog import overview, replays
     from tenklog.archive import read_manifest
 
     count = read_manifest(folder).games
@@ -237,24 +238,24 @@ def _archive(folder: Path, asked: "list[Asked]", turns: bool, form: Format) -> N
         with progress_bar(count * len(asked), "Replaying", "games") as progress:
             done = replays.replay_archive(folder, asked, turns=turns, processes=os.cpu_count() or 1, progress=progress)
     remark(_done(done) if count else EMPTY_ARCHIVE)
-    _totals(replays.ArchiveReplay(asked[0].settle, replays.totals(folder, asked), done), form)
+    _totals(overview.ArchiveReplay(asked[0].settle, overview.totals(folder, asked), done), form)
 
 
 def _on_spark(master: str, folder: Path | str, asked: "list[Asked]", form: Format) -> None:
     """Replay an archive on a cluster, and print what that shows together."""
-    from tenklog import executors, replays, spark
+    from tenklog import executors, overview, replays, spark
 
     with spark.session(master, package=True) as session:
         totals = executors.totals(session, folder, asked)
     done = replays.Done(0, 0, sum(one.games for one in totals), 0, 0)
-    _totals(replays.ArchiveReplay(asked[0].settle, totals, done), form)
+    _totals(overview.ArchiveReplay(asked[0].settle, totals, done), form)
 
 
 def _totals(document: "ArchiveReplay", form: Format) -> None:
-    from tenklog import replays
+    from tenklog import overview
     from tenklog.projections import row
 
-    columns = (*replays.Total.__struct_fields__[:1], *replays.Total.__struct_fields__[2:])
+    columns = (*overview.Total.__struct_fields__[:1], *overview.Total.__struct_fields__[2:])
     rows = [row(one) for one in document.totals]
     units = {"changed": "share", "rounds": "mean", "turns": "mean"}
     emit(Output(document, columns, rows, units=units, heads="stacked"), form)
