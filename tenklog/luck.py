@@ -156,8 +156,10 @@ def _begin(position: Position, turn: Turn) -> _Turn:
 
 
 def _rolled(now: _Turn, event: events.Roll, before: Position, turn: Turn, after: Position) -> None:
-    policy = now.policy
     at = node(before.rules, turn)
+    if not now.policy.covers(at):
+        now.policy = best_policy(before, at, turn.points)
+    policy = now.policy
     if turn.phase == "kept":
         _decide(now, event.seq, "go-on", before, turn, policy.rolling(turn.points, at))
     rolled = after.turn

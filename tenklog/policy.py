@@ -92,6 +92,10 @@ class Policy:
 
     # -- what one may ask -------------------------------------------------------------------------
 
+    def covers(self, at: Node) -> bool:
+        """Tell whether a node and whatever its throw leads to are known; those of a growing last die have no end."""
+        return self.graph.find(at) is not None and (not at.successes or at.successes < self.graph.successes)
+
     def value(self, points: int, at: Node) -> float:
         """Return what the turn is worth at a node, best played."""
         number = self.graph.number.get(at)
@@ -342,7 +346,7 @@ def best_policy(position: Position, at: Node | None = None, points: int = 0, lea
     limits = Terms(True, max(here.minimum, here.previous + 1, least), -1, total, here.exact, here.overshoots)
     start = Node(chances.rules.dice)
     found = _policies.get(chances, start, limits, 0)
-    if at is not None and found.graph.find(at) is None:
+    if at is not None and not found.covers(at):
         start = at
         found = _policies.get(chances, start, limits, 0)
     rest = points % found.graph.step
@@ -397,6 +401,8 @@ def _solved(chances: Chances, start: Node, limits: Terms, rest: int) -> Policy:
 def _unsolved(chances: Chances, start: Node, position: Position, ordered: bool, rest: int) -> Policy:
     """Return a policy on a graph that holds all successes of the last die that matter."""
     successes = 4 if chances.rules.last_die_rolls > 1 and chances.rules.last_die_step else 0
+    while 0 < successes <= start.successes:
+        successes *= 2
     while True:
         found = Policy(chances, _graph(chances, start, ordered, successes), position, rest)
         if found.grown():

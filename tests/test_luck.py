@@ -6,10 +6,11 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from evening import at_table
 from msgspec.structs import replace
 from random_games import random_game, random_ruleset
 
-from tenklog import events, load
+from tenklog import advice, events, load
 from tenklog.errors import UsageError
 from tenklog.game import fold, retold
 from tenklog.luck import luck, measured
@@ -112,3 +113,21 @@ def test_points_are_what_the_sheet_says() -> None:
         assert {one.player: one.points for one in found.players} == totals
         for one in found.players:
             assert one.start + one.luck + one.decisions == pytest.approx(one.points, abs=1e-6)
+
+
+@pytest.mark.parametrize(("step", "successes"), [(50, 8), (50, 16), (50, 33), (500, 8)])
+def test_a_last_die_whose_bonus_grows_may_go_on_for_as_long_as_it_likes(step: int, successes: int) -> None:
+    """A turn that leaves all that its first policy knows of is measured, and advised, on as it was before."""
+    rules = {"last_die_rolls": 2, "last_die_step": step, "last_die_bonus": 100, "opening_minimum": 0}
+    script = ", ".join(["roll 111554, keep 11155, roll 1, keep 1"] * successes)
+    played = at_table("Anna Ben", "farkle-classic", **rules).then(script)
+    moves = {one.move: one for one in advice.options(fold(played.log).position)}
+    assert 0.7 < moves["roll"].value / moves["bank"].value < 1
+    game = fold(played.then("roll 111554, keep 111, roll 234").log)
+    ((_, turn, _),) = measured(retold(game)[1], ["Anna", "Ben"])
+    assert turn.start is not None
+    assert turn.luck is not None
+    assert turn.decisions is not None
+    assert turn.start + turn.luck + turn.decisions == pytest.approx(turn.points, abs=1e-6)
+    *_, hot, _ = [one.loss for one in turn.steps if one.kind == "go-on"]
+    assert hot == pytest.approx(moves["roll"].value - moves["bank"].value)
