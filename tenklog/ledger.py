@@ -127,7 +127,7 @@ class Ledger:
         texts = pa.array([events.encode(start).decode() for start in starts], pa.string())
         columns = {
             "game": ids.take(pa.array(lines["game"])),
-            "seq": _whole(lines["seq"], pa.int32()),
+            "seq": _whole(lines["seq"], np.int32),
             "type": pa.array(TYPES).take(pa.array(kind)),
             "player": names.take(pa.array(np.where(kind == START, len(self.players), lines["player"]))),
             "dice": _lists(faces, faces[:, 0] == 0),
@@ -162,8 +162,8 @@ def _those(made: Columns, chosen: Ints, games: Ints) -> Columns:
 # -- columns ----------------------------------------------------------------------------------------------------------
 
 
-def _whole(values: Ints, kind: pa.DataType, null: Ints | None = None) -> pa.Array:
-    return pa.array(values.astype(kind.to_pandas_dtype()), kind, mask=null)
+def _whole(values: Ints, kind: type[np.integer[Any]], null: Ints | None = None) -> pa.Array:
+    return pa.array(values.astype(kind), mask=null)
 
 
 def _lists(faces: Ints, null: Ints | None = None) -> pa.Array:
@@ -182,10 +182,10 @@ def _of_game(made: Columns, ids: pa.Array, names: pa.Array, start: events.Start)
         "game": ids.take(pa.array(made["game"])),
         "rules": pa.repeat(start.rules.name, count),
         "origin": pa.repeat(start.origin, count),
-        "seat": _whole(made["seat"] + 1, pa.uint8()),
+        "seat": _whole(made["seat"] + 1, np.uint8),
         "player": names.take(pa.array(made["player"])),
-        "turn": _whole(made["turn"] + 1, pa.int32()),
-        "round": _whole(made["round"], pa.int32()),
+        "turn": _whole(made["turn"] + 1, np.int32),
+        "round": _whole(made["round"], np.int32),
     }
 
 
@@ -195,13 +195,13 @@ def _turns(turns: Columns, ids: pa.Array, names: pa.Array, start: events.Start) 
     alone = len(names) == 2
     return pa.table(
         _of_game(turns, ids, names, start)
-        | {key: _whole(turns[key], pa.int32()) for key in numbers}
+        | {key: _whole(turns[key], np.int32) for key in numbers}
         | {key: pa.array(turns[key], pa.int64()) for key in ("points", "posted", "change", "total")}
         | {
             "outcome": pa.array(OUTCOMES).take(pa.array(turns["kind"])),
             "total_before": pa.array(turns["before"], pa.int64()),
             "lead": pa.array(turns["lead"], pa.int64(), mask=np.full(count, alone)),
-            "dice_left": _whole(turns["dice_left"], pa.uint8(), ~posts),
+            "dice_left": _whole(turns["dice_left"], np.uint8, ~posts),
             "with_dice": pa.repeat(True, count),
             "opened": pa.array(turns["opened"]),
             "stolen": pa.repeat(False, count),
@@ -216,17 +216,17 @@ def _rolls(rolls: Columns, ids: pa.Array, names: pa.Array, start: events.Start, 
     return pa.table(
         _of_game(rolls, ids, names, start)
         | {
-            "roll": _whole(rolls["roll"], pa.int32()),
-            "seq": _whole(rolls["seq"], pa.int32()),
+            "roll": _whole(rolls["roll"], np.int32),
+            "seq": _whole(rolls["seq"], np.int32),
             "dice": _lists(FACES[rolls["throw"]]),
-            "thrown": _whole(board.count[rolls["node"]], pa.uint8()),
-            "roll_set": _whole(rolls["shown"], pa.int16()),
+            "thrown": _whole(board.count[rolls["node"]], np.uint8),
+            "roll_set": _whole(rolls["shown"], np.int16),
             "kept": _lists(np.where(kept[:, None], SET_FACES[rolls["kept"]], 0), ~kept),
-            "kept_set": _whole(rolls["kept"], pa.int16(), ~kept),
+            "kept_set": _whole(rolls["kept"], np.int16, ~kept),
             "result": pa.array(RESULTS).take(pa.array(np.where(lost, 0, np.where(kept, 1, 2)))),
             "points_before": pa.array(rolls["before"], pa.int64()),
             "points": pa.array(rolls["points"], pa.int64()),
-            "dice_left": _whole(left, pa.uint8(), lost),
+            "dice_left": _whole(left, np.uint8, lost),
             "hot": pa.array(kept & (left == board.rules.dice)),
             "decision": pa.array(["roll", "bank"]).take(pa.array(stop & BANKS, mask=lost)),
             "free": pa.array(stop & FREE > 0, mask=lost),
