@@ -287,19 +287,17 @@ def seal(bodies: list[bytes], h: bytes = ZEROS) -> list[bytes]:
 
     These are given without the closing brace; `h` is the hash of the line before the first one (zeros: none).
     """
-    return [body + _SEAL + one + b'"}' for body, one in zip(bodies, hashes(bodies, h), strict=True)]
+    return sealed(bodies, hashes(bodies, h)).split(b"\n")[:-1]
 
 
-def sealed(bodies: list[bytes], hashes: list[bytes]) -> bytes:
-    """Return what `seal` gives, each line with its newline, as one, from hashes that are known."""
-    return b"".join(chain.from_iterable(zip(bodies, repeat(_SEAL), hashes, repeat(b'"}\n'))))
+def sealed(bodies: list[bytes], known: list[bytes]) -> bytes:
+    """Return the lines that `seal` gives as one, each with its newline, from their hashes."""
+    return b"".join(chain.from_iterable(zip(bodies, repeat(_SEAL), known, repeat(b'"}\n'))))
 
 
 def link(previous: bytes, body: bytes) -> bytes:
     """Return the hash (32 hex digits) of a line's bytes before its `h`, chained to the hash of the line before."""
-    h = _EMPTY.copy()
-    h.update(previous + body)
-    return h.hexdigest().encode()
+    return hashes([body], previous)[0]
 
 
 def digest(data: bytes) -> str:

@@ -13,12 +13,12 @@ from msgspec import Struct
 
 from tenklog import events
 from tenklog.dice import MOST
-from tenklog.lockstep import BANKS, FACES, FREE, Board, Columns, Played
+from tenklog.lockstep import BANKS, FACES, FREE, Board, Columns, Played, faces
 from tenklog.scoring import Table
 from tenklog.tables import SETS
 from tenklog.transitions import KINDS, POSTS, Ints
 
-SET_FACES = np.array([(*dice, *(0,) * (MOST - len(dice))) for dice in SETS], np.uint8)
+SET_FACES = faces(SETS)
 TYPES = ("start", "roll", "keep", "bank", "bust")
 START, ROLL, KEEP, BANK, BUST = range(len(TYPES))
 OUTCOMES = [outcome for outcome, _, _ in KINDS]
@@ -60,7 +60,8 @@ class Ledger:
         games = np.cumsum(chosen) - 1  # the number of each game among those
         rolls, turns = (_those(made, chosen, games) for made in (played.rolls, played.turns))
         count, lines = self._lay_out(len(starts), rolls, turns)
-        bodies = self._bodies(starts, lines)
+        texts = [events.encode(start) for start in starts]
+        bodies = self._bodies(texts, lines)
         heads = []
         end = 0
         for number in count.tolist():
@@ -72,7 +73,7 @@ class Ledger:
         return Written(heads, {
             "turns": _turns(turns, ids, names, starts[0]),
             "rolls": _rolls(rolls, ids, names, starts[0], self.board),
-            "events": self._events(lines, ids, names, starts),
+            "events": self._events(texts, lines, ids, names),
         })  # fmt: skip
 
     def _lay_out(self, games: int, rolls: Columns, turns: Columns) -> tuple[Ints, Columns]:
@@ -90,22 +91,22 @@ class Ledger:
         rolls["seq"] = seq[at]
         turns |= {"first_seq": seq[at[rolls["roll"] == 1]], "last_seq": seq[ends]}
         kind, player, value = np.zeros((3, len(seq)), np.int64)
-        faces = np.zeros((len(seq), MOST), np.uint8)
-        kind[at], player[at], value[at], faces[at] = ROLL, rolls["player"], rolls["throw"], FACES[rolls["throw"]]
+        shown = np.zeros((len(seq), MOST), np.uint8)
+        kind[at], player[at], value[at], shown[at] = ROLL, rolls["player"], rolls["throw"], FACES[rolls["throw"]]
         kind[keeps], player[keeps], value[keeps] = KEEP, rolls["player"][kept], rolls["choice"][kept]
-        faces[keeps] = SET_FACES[rolls["kept"][kept]]
+        shown[keeps] = SET_FACES[rolls["kept"][kept]]
         kind[ends], player[ends] = np.where(rolls["lost"][ended], BUST, BANK), rolls["player"][ended]
         value[ends] = rolls["points"][ended]
-        return count, {"game": of_game, "seq": seq, "kind": kind, "player": player, "value": value, "faces": faces}
+        return count, {"game": of_game, "seq": seq, "kind": kind, "player": player, "value": value, "faces": shown}
 
-    def _bodies(self, starts: Sequence[events.Start], lines: Columns) -> list[bytes]:
-        """Return the lines of all games without their hashes and closing braces."""
+    def _bodies(self, starts: Sequence[bytes], lines: Columns) -> list[bytes]:
+        """Return the lines of all games without their hashes and closing braces; `starts` are the first ones."""
         numbers = [b"%d" % number for number in range(int(lines["seq"].max(initial=0)) + 1)]
         bodies = np.empty(len(lines["seq"]), object)
         for kind, name in enumerate(TYPES):
             there = lines["kind"] == kind
             if kind == START:
-                bodies[there] = [events.encode(start)[:-1] for start in starts]
+                bodies[there] = [start[:-1] for start in starts]
                 continue
             who, what = lines["player"][there], lines["value"][there]
             if kind == ROLL:
@@ -122,15 +123,15 @@ class Ledger:
         found: list[bytes] = bodies.tolist()
         return found
 
-    def _events(self, lines: Columns, ids: pa.Array, names: pa.Array, starts: Sequence[events.Start]) -> pa.Table:
-        kind, faces = lines["kind"], lines["faces"]
-        texts = pa.array([events.encode(start).decode() for start in starts], pa.string())
+    def _events(self, starts: Sequence[bytes], lines: Columns, ids: pa.Array, names: pa.Array) -> pa.Table:
+        kind, shown = lines["kind"], lines["faces"]
+        texts = pa.array([start.decode() for start in starts], pa.string())
         columns = {
             "game": ids.take(pa.array(lines["game"])),
             "seq": _whole(lines["seq"], np.int32),
             "type": pa.array(TYPES).take(pa.array(kind)),
             "player": names.take(pa.array(np.where(kind == START, len(self.players), lines["player"]))),
-            "dice": _lists(faces, faces[:, 0] == 0),
+            "dice": _lists(shown, shown[:, 0] == 0),
             "points": pa.array(lines["value"], pa.int64(), mask=kind != BANK),
             "line": texts.take(pa.array(lines["game"], mask=kind != START)),
         }
@@ -166,12 +167,12 @@ def _whole(values: Ints, kind: type[np.integer[Any]], null: Ints | None = None) 
     return pa.array(values.astype(kind), mask=null)
 
 
-def _lists(faces: Ints, null: Ints | None = None) -> pa.Array:
+def _lists(shown: Ints, null: Ints | None = None) -> pa.Array:
     """Return faces of dice, none of them 0, as lists."""
-    there = faces > 0
+    there = shown > 0
     ends = np.concatenate([[0], np.cumsum(there.sum(1))]).astype(np.int32)
     return pa.ListArray.from_arrays(
-        pa.array(ends), pa.array(faces[there]), mask=None if null is None else pa.array(null)
+        pa.array(ends), pa.array(shown[there]), mask=None if null is None else pa.array(null)
     )
 
 

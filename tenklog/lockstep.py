@@ -6,8 +6,7 @@ how that stands in the game, where the turn stands and what it holds. Games in w
 instant win, a wipeout or a level end, are left to be played one by one. Needs numpy.
 """
 
-from collections.abc import Callable, Sequence
-from itertools import product
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 
 import numpy as np
@@ -16,11 +15,12 @@ from msgspec.structs import replace
 
 from tenklog import events, state
 from tenklog.chances import Chances, Choice, Node, losing_throws
-from tenklog.dice import MOST
+from tenklog.dice import MOST, Dice
+from tenklog.rows import is_free
 from tenklog.rules import Ruleset
 from tenklog.scoring import Table
 from tenklog.state import Position, Seat, opening, with_turn
-from tenklog.strategies import MOST_TURNS, Strategy, keep_most
+from tenklog.strategies import MOST_TURNS, Strategy, all_throws, keep_most, next_event
 from tenklog.tables import SETS
 from tenklog.transitions import BUST, FIRST_BUST, POSTS, ZERO, Ends, Ints
 from tenklog.turns import play
@@ -31,11 +31,19 @@ BLOCK = 64  # random numbers that are drawn at once for each game
 LOST, OTHER = -1, -2  # a throw that loses the turn by a bust, and one that brings something else but choices
 
 # All throws of 1 to 6 dice, by number of dice and in the order of `strategies.fair`: faces (0 for none), and sets.
-_ALL = [throw for count in range(1, MOST + 1) for throw in product(range(1, 7), repeat=count)]
-FACES = np.array([(*throw, *(0,) * (MOST - len(throw))) for throw in _ALL], np.uint8)
+_ALL = [throw for count in range(1, MOST + 1) for throw in all_throws(count)]
+_DICE = list(SETS)
 SHOWN = np.array([SETS[tuple(sorted(throw))] for throw in _ALL], np.int16)
 OFFSET = np.array([sum(6**one for one in range(1, count)) for count in range(MOST + 1)])
 SIZE = 6.0 ** np.arange(MOST + 1)
+
+
+def faces(throws: Iterable[Dice]) -> Ints:
+    """Return dice as rows of faces, 0 for none."""
+    return np.array([(*throw, *(0,) * (MOST - len(throw))) for throw in throws], np.uint8)
+
+
+FACES = faces(_ALL)
 
 
 class Board:
@@ -198,14 +206,8 @@ class Spots:
 
     def _stop(self, question: int) -> int:
         asked, position, _ = self._at(question)
-        turn = self._turn(position)
-        must = state.must_bank(position, turn)
-        ban = state.bank_ban(position, turn)[0]
-        banks = must or (not ban and asked.banks(position, turn, self._rng))
-        return BANKS * banks + FREE * (not must and not ban)
-
-
-_DICE = list(SETS)
+        banks = isinstance(next_event(position, asked, self._rng), events.Bank)
+        return BANKS * banks + FREE * is_free(position)
 
 
 def _question(context: Ints, points: Ints, node: Ints, number: Ints | int = 0) -> Ints:
@@ -249,16 +251,18 @@ class Played(Struct, frozen=True):
 class Lockstep:
     """Plays games of one ruleset by the strategies of its players."""
 
-    def __init__(self, rules: Ruleset, strategies: Sequence[Strategy]) -> None:
-        self.board, self.ends = Board(rules), Ends(rules)
+    def __init__(self, board: Board, ends: Ends, strategies: Sequence[Strategy]) -> None:
+        self.board, self.ends = board, ends
         self.spots = Spots(self.board, self.ends, strategies)
         self.seats = len(strategies)
         self.opened = np.array([one.opened for one in self.ends.states])
 
     @staticmethod
-    def can(rules: Ruleset, strategies: Sequence[Strategy]) -> bool:
-        """Tell whether games under these rules by these strategies can be played so at all."""
-        return not any(one.draws for one in strategies) and Ends(rules).simple
+    def of(rules: Ruleset, strategies: Sequence[Strategy]) -> "Lockstep | None":
+        """Return what plays games under some rules by some strategies; None when they can't be played so at all."""
+        if any(one.draws for one in strategies) or not (ends := Ends(rules)).simple:
+            return None
+        return Lockstep(Board(rules), ends, strategies)
 
     def play(self, rngs: Sequence[Random], first: Ints) -> Played:
         """Play games, each with its own dice; `first` is the player who sits in the first seat."""

@@ -253,8 +253,10 @@ class Policy:
 
     def _fill_below(self, above: list[float], high: int) -> list[float]:
         """Return the values of the levels below a minimum, in whole rows once that was done a few times."""
+        if not high:
+            return []
         stairs = _stairs(self.graph, tuple(self._forced), self.rules.bust_penalty) if next(_FILLED) >= FEW else None
-        if high and stairs:
+        if stairs:
             banked = [self._banked(self._points(level)) for level in range(high - 1, -1, -1)]
             return stairs.down(above, banked)
         values = [*above]

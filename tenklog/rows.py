@@ -228,7 +228,7 @@ def _roll(
         result, gained, left = "free", now.points, now.dice_left
     return (
         seat + 1, players[seat], number, before.round, turn.rolls + 1, event.seq, dice, count, _set(dice), keep,
-        keep_set, result, points, gained, left, hot, decision, _is_free(decided) if decision and decided else None,
+        keep_set, result, points, gained, left, hot, decision, is_free(decided) if decision and decided else None,
         losing_throws(before, turn) / _ORDERED[count], event.thrown_by is not None,
     )  # fmt: skip
 
@@ -272,7 +272,7 @@ def _set(dice: Dice) -> int:
     return SETS[tuple(sorted(dice))] if index is None else index
 
 
-def _is_free(position: Position) -> bool:
+def is_free(position: Position) -> bool:
     """Tell whether to roll and to bank were both legal where one of them was decided."""
     turn, rules = position.turn, position.rules
     if turn is None or turn.phase != "kept":

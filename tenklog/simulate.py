@@ -134,10 +134,9 @@ def _lockstep(told: bytes) -> "tuple[Lockstep, Ledger] | None":
         from tenklog.lockstep import Lockstep
     except ImportError:
         return None
-    strategies = [strategy(name) for _, name in plan.players]
-    if not Lockstep.can(plan.rules, strategies):
+    machine = Lockstep.of(plan.rules, [strategy(name) for _, name in plan.players])
+    if machine is None:
         return None
-    machine = Lockstep(plan.rules, strategies)
     return machine, Ledger(machine.board, [name for name, _ in plan.players])
 
 
@@ -148,14 +147,12 @@ def _together(
     import numpy as np
 
     played = machine.play([plan.rng(number) for number in numbers], (np.array(numbers) - 1) % len(plan.players))
-    ids = [plan.game_id(number) for number in numbers]
-    fresh = played.over & np.array([one not in known for one in ids])
-    starts = [plan.start(numbers[place]) for place in np.flatnonzero(fresh).tolist()]
-    written = ledger.write(starts, played, fresh) if starts else None
+    starts = {place: plan.start(numbers[place]) for place in np.flatnonzero(played.over).tolist()}
+    fresh = np.array([place in starts and starts[place].game not in known for place in range(len(numbers))])
+    written = ledger.write([starts[place] for place in starts if fresh[place]], played, fresh) if fresh.any() else None
     heads, tables = (iter(written.heads), written.tables) if written else (iter(()), {})
     ruled = of_rules(plan.rules)
-    for place in np.flatnonzero(played.over).tolist():
-        start = plan.start(numbers[place])
+    for place, start in starts.items():
         position = played.position(place, plan.rules, start.players)
         made: Rows = {}
         if fresh[place]:

@@ -48,13 +48,12 @@ class Stairs:
         rows = np.empty(begin + len(banked) * self.count)
         rows[:begin] = values
         banks = np.array([[-np.inf if one is None else one for one in row] for row in banked])
-        legal: Any = np.isfinite(banks)
         for number in range(len(banked)):
             end = begin + (number + 1) * self.count
             best = np.maximum.reduceat(rows[end + self._places], self._first)
             rolls = self._fixed.copy()
             rolls[self._node] += np.add.reduceat(self._weights * best, self._ways) / self._total
-            rows[end - self.count : end] = np.where(legal[number], np.maximum(banks[number], rolls), rolls)
+            rows[end - self.count : end] = np.maximum(banks[number], rolls)
         found: list[float] = rows[begin:].tolist()
         return found
 

@@ -190,7 +190,7 @@ def prepare(con: Connection, tables: dict[str, str], filters: Filters, people: d
     for table in tables:
         condition = (
             where
-            if table not in ("events", "replays", "replayed_turns") or where == "true"
+            if where == "true" or any(column.name == "origin" for column in ASKED[table])
             else f"game IN (SELECT game FROM source.games WHERE {where})"
         )
         con.execute(f"CREATE VIEW main.{table} AS SELECT * FROM source.{table} WHERE {condition}")

@@ -139,13 +139,14 @@ def strategy(text: str) -> Strategy:
 
 
 @lru_cache(maxsize=MOST)
-def _all_throws(count: int) -> list[Dice]:
+def all_throws(count: int) -> list[Dice]:
+    """Return every throw of some dice, in the order in which `fair` numbers them."""
     return list(product(range(1, 7), repeat=count))
 
 
 def fair(rng: Random, count: int) -> Dice:
     """Throw dice, each face as likely as the other."""
-    return _all_throws(count)[int(rng.random() * 6**count)]
+    return all_throws(count)[int(rng.random() * 6**count)]
 
 
 def next_event(position: Position, strategy: Strategy, rng: Random, seq: int = 1, throw: Throw = fair) -> events.Event:
