@@ -1,7 +1,7 @@
 """Columns: this module reads the turns of archived games as arrays, and says in which games nothing unusual happened.
 
-Tables are joined by the order of their rows, which is looked at: where it is another, no game counts as usual. Needs
-numpy and pyarrow.
+Tables are joined by the order of their rows. It is looked at where turns don't fit; where it is another than that of
+the games, none of them counts as usual. Needs numpy and pyarrow.
 """
 
 from collections.abc import Callable, Mapping
@@ -68,9 +68,17 @@ def _columns(path: Path, words: tuple[str, ...], numbers: tuple[str, ...]) -> tu
         table = file.read([*dict.fromkeys((*words, *numbers, *dropped))], use_threads=False)
     if dropped:
         table = table.filter(pc.is_valid(table["turn"]))
-    texts = [table[name].combine_chunks() for name in words]
     values = (pc.fill_null(one, -1) if one.null_count else one for one in map(table.column, numbers))
-    return texts, [one.to_numpy() for one in values]
+    return [*map(table.column, words)], [one.to_numpy() for one in values]
+
+
+def _coded(column: pa.ChunkedArray, codes: Mapping[str, int]) -> Ints:
+    """Return the codes of the words of a column, 0 for those that have none."""
+    found = [np.zeros(0, np.int8)]
+    for one in column.chunks:
+        table = np.array([codes.get(word, 0) for word in one.dictionary.to_pylist()], np.int8)
+        found.append(np.take(table, one.indices.to_numpy()))
+    return np.concatenate(found)
 
 
 def _words(column: Any) -> Ints:
@@ -97,33 +105,29 @@ def read(ask: Ask, paths: Mapping[str, Path], symbols: Symbols) -> Recorded:
     won = _won(names, seats, winners)
     end = np.cumsum(count)
     begin = end - count
-    (game, outcome), (turn, seat, rolls, change) = _columns(
-        paths["turns"], ("game", "outcome"), ("turn", "seat", "rolls", "change")
+    (outcome,), (turn, seat, rolls, change) = _columns(
+        paths["turns"], ("outcome",), ("turn", "seat", "rolls", "change")
     )
-    (game_of_roll,), (rolled, kept) = _columns(paths["rolls"], ("game",), ("roll_set", "kept_set"))
+    _, (rolled, kept) = _columns(paths["rolls"], (), ("roll_set", "kept_set"))
     rolls = np.maximum(rolls, 0)
-    number = np.repeat(np.arange(len(count), dtype=np.int32), count)
     none, no = np.zeros(0, np.int64), np.zeros(len(count), bool)
     nothing = Recorded(
         games, ids, rules, no, 0 * count, seats, lane, names, won, count, begin, none, none, none, none, none
     )
-    # Tables are joined by the order of their rows, so that order is looked at.
-    if not _in_order(game, ids, number):
-        return nothing
     after = np.cumsum(rolls, dtype=np.int32)  # where the rolls of each turn end
     until = np.concatenate([[0], after])
-    thrown = until[end] - until[begin]
-    if not _in_order(game_of_roll, ids, np.repeat(np.arange(len(count), dtype=np.int32), thrown)):
+    if len(turn) != count.sum() or len(rolled) != until[-1]:
         return nothing
-    how = np.array([_HOW.get(word, 0) for word in outcome.dictionary.to_pylist()] or [0], np.int8)
-    how = how[outcome.indices.to_numpy()]
-    told_of_turns = (begin, count, seats, turn, seat, rolls, after, how, rolled, kept)
+    told_of_turns = (begin, count, seats, turn, seat, rolls, after, _coded(outcome, _HOW), rolled, kept)
     known = False
     if kernel.COMPILED:
         known, numbers, plain, even, lines = kernel.look(*told_of_turns, symbols.numbers)
     if not known:
         symbol, plain, even, lines = _look(*told_of_turns)
         numbers = symbols.number(symbol)
+    # Tables are joined by the order of their rows. Another one than that of the games shows in turns that don't fit.
+    if not plain.all() and not _in_order(paths, ids, {"turns": count, "rolls": until[end] - until[begin]}):
+        return nothing
     plain &= (count > 0) & over
     said = plain & (lines != told["events"].to_numpy())  # more than the turns' moves
     if said.any():
@@ -177,9 +181,14 @@ def _won(names: pa.Array, seats: Ints, winners: pa.Array) -> Ints:
     return np.isin(key[: len(names)], key[len(names) :])
 
 
-def _in_order(column: Any, ids: pa.Array, numbers: Ints) -> bool:
-    """Tell whether a column of games names those of the numbers, one row after another."""
-    rows, words = column.indices.to_numpy(), column.dictionary
-    if not words.equals(ids):
-        rows = pc.fill_null(pc.index_in(words, ids), -1).to_numpy()[rows]
-    return np.array_equal(rows, numbers)
+def _in_order(paths: Mapping[str, Path], ids: pa.Array, rows: Mapping[str, Ints]) -> bool:
+    """Tell whether some tables have so many rows of each game, game after game."""
+    for table, counts in rows.items():
+        ((column,), _) = _columns(paths[table], ("game",), ())
+        column = column.combine_chunks()
+        games, words = column.indices.to_numpy(), column.dictionary
+        if not words.equals(ids):
+            games = pc.fill_null(pc.index_in(words, ids), -1).to_numpy()[games]
+        if not np.array_equal(games, np.repeat(np.arange(len(counts), dtype=np.int32), counts)):
+            return False
+    return True

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tenklog.transitions import ASKS, BUST, FIRST_BUST, GUESS, POSTS, SETTLED, UNKNOWN, WIDTH, WON, ZERO
+from tenklog.transitions import ASKS, BUST, GUESS, POSTS, SETTLED, UNKNOWN, WIDTH, WON
 
 # What a recorded turn may have been, beside unusual (0); that much fewer than three lines follow its rolls and keeps.
 BANKED, LOST_ALL, WON_ALL = 1, 2, 3
@@ -19,6 +19,8 @@ BANKED, LOST_ALL, WON_ALL = 1, 2, 3
 NEVER_HAPPENED, SAME, RESCORED, SETTLED_TURN = range(4)
 COMPILED = find_spec("numba") is not None
 numba: Any = import_module("numba") if COMPILED else None
+# Of what is asked for most: a signed index may count from the end, and whether it does is looked at each time.
+INDEX = np.uintp
 
 
 def _compiled(function: Any) -> Any:
@@ -39,31 +41,43 @@ def look(
 
     And of games whether their turns are usual, how many are even, and their lines.
     """
-    found, lowest = np.empty(len(rolled), np.int32), np.int32(0)
+    found, unknown = np.empty(len(rolled), np.int32), 0
     plain = np.ones(len(count), np.bool_)
     even, lines = count.copy(), np.ones(len(count), np.int64)
     for game in range(len(count)):
+        if count[game] == 0:
+            continue
+        first = begin[game]
+        lost = 0  # rolls of which nothing was kept, but for those that lost a turn
+        for number in range(after[first] - rolls[first], after[first + count[game] - 1]):
+            roll = INDEX(number)
+            keep = kept[roll]
+            found[roll] = numbers[INDEX(np.int64(rolled[roll]) * WIDTH + keep + 1)]
+            unknown += found[roll] < 0
+            lost += keep < 0
+        usual = True
         here, moves = 0, 1
         for place in range(count[game]):
-            at = begin[game] + place
-            last, kind = after[at] - 1, how[at]
-            usual = rolls[at] > 0 and kind > 0 and turn[at] == place + 1
-            for roll in range(after[at] - rolls[at], after[at]):
-                found[roll] = numbers[np.int64(rolled[roll]) * WIDTH + kept[roll] + 1]
-                if roll != last or kind != WON_ALL:
-                    lowest = min(lowest, found[roll])
-                usual &= (kept[roll] < 0) == (roll == last and kind >= LOST_ALL)
-            if kind == WON_ALL and rolls[at] > 0:
-                if usual:
-                    found[last] = numbers[np.int64(rolled[last]) * WIDTH + kept[last] + 1 + WON]
-                lowest = min(lowest, found[last])
-            plain[game] &= usual
-            moves += 2 * rolls[at] + 2 - kind
+            at = INDEX(first + place)
+            kind, many = how[at], rolls[at]
+            fits = (many > 0) & (kind > 0) & (turn[at] == place + 1)
+            if many > 0:
+                last = INDEX(after[at] - 1)
+                nothing = kept[last] < 0
+                fits &= nothing == (kind >= LOST_ALL)
+                lost -= nothing
+                if kind == WON_ALL and fits:
+                    unknown -= found[last] < 0
+                    found[last] = numbers[np.int64(rolled[last]) * WIDTH + WON]
+                    unknown += found[last] < 0
+            usual &= fits
+            moves += 2 * many + 2 - kind
             if seat[at] != here + 1 and even[game] > place:
                 even[game] = place
             here = here + 1 if here + 1 < seats[game] else 0
+        plain[game] = usual & (lost == 0)
         lines[game] = moves
-    return lowest == 0, found, plain, even, lines
+    return unknown == 0, found, plain, even, lines
 
 
 @_compiled
@@ -74,17 +88,17 @@ def walk(
 
     Those turns stand at the beginning of `todo` then, and the keys of their cells in `missing`.
     """
-    left = 0
+    left, columns, cells = 0, cells.shape[1], cells.ravel()
     for number in range(len(todo)):
-        turn = todo[number]
+        turn = INDEX(todo[number])
         begin, count = first[turn], rolls[turn]
         stand = worth = place = 0
         while True:
-            symbol = symbols[begin + place] if place < count else 0  # behind the last roll stands the bank
-            cell = cells[stand, symbol]
+            symbol = symbols[INDEX(begin + place)] if place < count else 0  # behind the last roll stands the bank
+            cell = cells[INDEX(stand * columns + symbol)]
             if cell < 0:
                 todo[left] = turn
-                missing[left] = stand * cells.shape[1] + symbol
+                missing[left] = stand * columns + symbol
                 left += 1
                 break
             worth += cell >> 16
@@ -109,28 +123,26 @@ def play(
     Totals and states are by lane, a seat of a game. What becomes of a turn, and the divergence by which, is written
     down where there is room for it.
     """
+    columns, costs, after = costs.shape[1], costs.ravel(), after.ravel()
     for game in range(len(counts)):
-        count, own = counts[game], lane[game]
+        count, own, many = counts[game], lane[game], seats[game]
         end = count  # the place of the last turn here, unless the log ends before
         seat = played = kept = other = guessed = 0
         left_out = False
         while played < count:
-            turn, here = begin[game] + played, own + seat
-            state, posted = states[here], 0
-            kind, noted, settled_by = kinds[ending[turn]], flags[ending[turn]], settling[ending[turn]]
-            if kind == BUST and taken[turn] == 1:
-                kind = FIRST_BUST
-            if kind == POSTS:
-                if points[turn] >= minimum[state]:
-                    posted = points[turn]
-                elif noted == ASKS:
-                    noted, settled_by = SETTLED | GUESS, below
-                if posted == 0:
-                    kind = ZERO
-            change = posted + costs[state, kind]
-            states[here] = after[state, kind]
+            turn, here = INDEX(begin[game] + played), INDEX(own + seat)
+            state, ended, worth = states[here], INDEX(ending[turn]), points[turn]
+            kind, noted, settled_by = np.int64(kinds[ended]), flags[ended], settling[ended]
+            # Worked out without branches, which nothing could foretell.
+            banks, enough = kind == POSTS, worth >= minimum[INDEX(state)]
+            if banks & (not enough) & (noted == ASKS):
+                noted, settled_by = SETTLED | GUESS, below
+            posted = worth * (banks & enough)
+            kind += (banks & (posted == 0)) | ((kind == BUST) & (taken[turn] == 1))  # to ZERO, and to FIRST_BUST
+            cell = INDEX(state * columns + kind)
+            change = posted + costs[cell]
+            states[here] = after[cell]
             total = totals[here] = totals[here] + change
-            # Counted without branches, which nothing could foretell.
             is_settled = (noted & SETTLED) > 0
             other += is_settled
             kept += (change == recorded[turn]) & (not is_settled)
@@ -140,13 +152,13 @@ def play(
                 became[turn] = SETTLED_TURN if is_settled else SAME if change == recorded[turn] else RESCORED
                 divergence[turn], changed[turn] = settled_by, change
             if end == count and total >= threshold:
-                end = played + last[seats[game], seat]
+                end = played + last[many, seat]
                 # What lies behind the log's end is no end.
                 end = end if end < count else count + 1
             played += 1
             if played > end:
                 finished[game] = True
                 break
-            seat = seat + 1 if seat + 1 < seats[game] else 0
+            seat = seat + 1 if seat + 1 < many else 0
         turns[game], same[game], settled[game], guesses[game] = played, kept, other, guessed
         begun[game], unknown[game] = end != count, left_out

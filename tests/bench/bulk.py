@@ -35,16 +35,17 @@ SAMPLE = 300  # games that are folded
 PLAYERS = (("Anna", "hold:300"), ("Ben", "hold:450"), ("Cara", "dice:3"))
 SCANS = {
     "games": "SELECT sum(hash(game, players, winners, rules_hash, status, origin, turns, events)) FROM ({})",
-    "turns": "SELECT sum(hash(game, turn, seat, rolls, change, outcome)) FROM ({})",
-    "rolls": "SELECT sum(hash(game, turn, roll_set, kept_set)) FROM ({})",
+    "turns": "SELECT sum(hash(turn, seat, rolls, change, outcome)) FROM ({})",
+    "rolls": "SELECT sum(hash(roll_set, kept_set)) FROM ({})",
 }
 RUN = """
-import sys
+import os, sys
 from pathlib import Path
+from msgspec.structs import replace
 from tenklog import replays
 from tenklog.rules import preset
 if __name__ == "__main__":
-    asked = [replays.Asked("memory", preset(sys.argv[2]))]
+    asked = [replays.Asked("memory", replace(preset(sys.argv[2]), name=f"memory-{os.getpid()}"))]
     replays.replay_archive(Path(sys.argv[1]), asked, processes=int(sys.argv[3]))
     print(next(line.split()[1] for line in Path("/proc/self/status").open() if line.startswith("VmHWM")))
 """
