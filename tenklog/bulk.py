@@ -308,8 +308,8 @@ def looked_up(
         even = recorded.plain & (recorded.even > 0)
         chosen = np.flatnonzero(even & (recorded.rules == rules_hash) if rules_hash else even)
         if found.ends.simple and len(chosen):
-            # Late rounds are short then.
-            chosen = chosen[np.argsort(-(recorded.even[chosen] // recorded.seats[chosen]))]
+            if not kernel.COMPILED:  # late rounds are short then
+                chosen = chosen[np.argsort(-(recorded.even[chosen] // recorded.seats[chosen]))]
             sure, more = fast(recorded, chosen, found, told)
             left[chosen[sure]] = False
             tables.append(more)

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 COMMIT = 0.5  # seconds between two commits
 RULESETS = 32  # that are replayed under at once; what was found out about each takes memory
 FEW = 100  # games of a part that a thread replays plainly; more of them are work for a process
+# Once so many bytes were held and freed, glibc keeps free what it would give back after each part and ask for again.
+HELD = 31 << 20
 
 
 class Asked(Struct, frozen=True):
@@ -169,11 +171,13 @@ def _all(
     # pyarrow's own allocator keeps what a thread has read, as much again as all that a replay holds at once.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     try:
+        import numpy as np
         import pyarrow.parquet  # noqa: F401  (what `bulk` imports when it reads)
 
         from tenklog.bulk import Known
     except ImportError:
         raise UsageError("replaying an archive needs numpy and pyarrow", "pip install 'tenklog[bulk]'") from None
+    np.empty(HELD, np.uint8)  # at once free again
     walks: list[tuple[Part, Asked]] = []
     for first in range(0, max((len(asked) for _, asked in todo), default=0), RULESETS):
         some = [(part, asked[first : first + RULESETS]) for part, asked in todo]

@@ -153,7 +153,8 @@ def looked_up(folder: Path, every: Sequence[replays.Asked]) -> tuple[set[tuple[i
                 told = bulk.Told(recorded, asked=True)
                 tables, left = bulk.looked_up(recorded, rules, one.settle, known, told)
                 of_turns = [row for row in told.table(recorded).to_pylist() if row["game"] not in {*left}]
-                pair.append(([table.to_pylist() for table in tables], left, of_turns))
+                rows = sorted((row for table in tables for row in table.to_pylist()), key=lambda row: row["game"])
+                pair.append((rows, left, of_turns))
             assert pair[0] == pair[1], number
             together |= {(number, game) for table in tables for game in table["game"].to_pylist()}
             for place in left:

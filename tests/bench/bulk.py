@@ -39,13 +39,12 @@ SCANS = {
     "rolls": "SELECT sum(hash(roll_set, kept_set)) FROM ({})",
 }
 RUN = """
-import os, sys
+import sys
 from pathlib import Path
-from msgspec.structs import replace
 from tenklog import replays
 from tenklog.rules import preset
 if __name__ == "__main__":
-    asked = [replays.Asked("memory", replace(preset(sys.argv[2]), name=f"memory-{os.getpid()}"))]
+    asked = [replays.Asked("memory", preset(sys.argv[2]))]
     replays.replay_archive(Path(sys.argv[1]), asked, processes=int(sys.argv[3]))
     print(next(line.split()[1] for line in Path("/proc/self/status").open() if line.startswith("VmHWM")))
 """
@@ -102,10 +101,10 @@ def peak(folder: Path, rules: str) -> int:
         return max(most, int(running.stdout.read()) << 10)  # its own peak is known exactly, however short it was
 
 
-def tenth(folder: Path, target: Path) -> Path:
-    """Make an archive of a tenth of the parts of another."""
+def share(folder: Path, target: Path, of: int) -> Path:
+    """Make an archive of one in so many parts of another, without replays."""
     manifest = archive.read_manifest(folder)
-    some = replace(manifest, parts=manifest.parts[: max(1, len(manifest.parts) // 10)], replays=())
+    some = replace(manifest, parts=manifest.parts[: max(1, len(manifest.parts) // of)], replays=())
     target.mkdir()
     for file in some.files:
         os.link(folder / file.name, target / file.name)
@@ -123,9 +122,10 @@ def main() -> int:
     asked = parser.parse_args()
     cores = os.cpu_count() or 1
     with tempfile.TemporaryDirectory(dir=asked.keep and asked.keep.parent) as name:
-        folder = asked.keep or Path(name) / "archive"
-        if not folder.exists():
-            into_archive(folder, Plan(preset("tiotusen"), PLAYERS, 1), asked.games, processes=cores)
+        kept = asked.keep or Path(name) / "kept"
+        if not kept.exists():
+            into_archive(kept, Plan(preset("tiotusen"), PLAYERS, 1), asked.games, processes=cores)
+        folder = share(kept, Path(name) / "archive", 1)
         games = archive.open_archive(folder).games
         print(f"{games} games on {cores} cores; the scans:", *SCANS.values(), sep="\n")
         scan(folder)
@@ -139,13 +139,13 @@ def main() -> int:
                 (scan(folder), replayed(folder, asked.rules, 2 * n + compiled, compiled)) for n in range(asked.rounds)
             ]
             read, took = median(one[0][0] for one in rounds), median(one[1][0] for one in rounds)
-            work = median(one[1][1] / one[0][1] for one in rounds)
+            ratio, work = (median(one[1][kind] / one[0][kind] for one in rounds) for kind in (0, 1))
             done = rounds[0][1][2]
-            good &= say(f"replay, {what}", took / read, limit, f"{took:.2f} s, {read:.2f} s; work of cores {work:.2f}")
+            good &= say(f"replay, {what}", ratio, limit, f"{took:.2f} s, {read:.2f} s; work of cores {work:.2f}")
             used, plain = median(one[1][1] for one in rounds), folded(folder) * games
             good &= say("replay, of the plain fold", used / plain, FOLD, f"{used:.1f} s, {plain:.1f} s of all cores")
             print(f"{done.looked_up / done.turns:.2%} of the turns looked up; {games / took:,.0f} games a second")
-        most, less = peak(folder, asked.rules), peak(tenth(folder, Path(name) / "tenth"), asked.rules)
+        most, less = peak(folder, asked.rules), peak(share(kept, Path(name) / "tenth", 10), asked.rules)
         good &= say("memory, GB", most / 1e9, MEMORY / 1e9, "")
         good &= say("memory at ten times the games", most / less, GROWTH, f"{most >> 20} MiB, {less >> 20} MiB")
     return int(not good)
