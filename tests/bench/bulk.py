@@ -139,7 +139,8 @@ def main() -> int:
                 (scan(folder), replayed(folder, asked.rules, 2 * n + compiled, compiled)) for n in range(asked.rounds)
             ]
             read, took = median(one[0][0] for one in rounds), median(one[1][0] for one in rounds)
-            ratio, work = (median(one[1][kind] / one[0][kind] for one in rounds) for kind in (0, 1))
+            ratio = median(one[1][0] / one[0][0] for one in rounds)
+            work = median(one[1][1] / one[0][1] for one in rounds)
             done = rounds[0][1][2]
             good &= say(f"replay, {what}", ratio, limit, f"{took:.2f} s, {read:.2f} s; work of cores {work:.2f}")
             used, plain = median(one[1][1] for one in rounds), folded(folder) * games
