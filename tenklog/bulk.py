@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 MOST_RULES = 64  # that are remembered at once
 BECAME: tuple[Became, ...] = ("never-happened", "same", "rescored", "settled")  # by the numbers of `kernel`
 NOTHING = np.iinfo(np.int64).min  # no change
+_STATUS = pa.array(["unfinished", "finished"])  # once: pyarrow looks for pandas each time that it is given a list
 
 
 # -- what becomes of it -----------------------------------------------------------------------------------------------
@@ -169,7 +170,7 @@ def together(recorded: Recorded, chosen: Ints, found: Rules, told: Told) -> Play
 
     # Whoever is the first to reach the target, in the order of turns, begins the last ones.
     began = np.minimum.reduceat(np.where(never, rounds * MOST_PLAYERS, short * of_lane + seat), lane)
-    over = began + ends.last[seats, began % seats]
+    over = began + ends.last_turns(int(seats.max()))[seats, began % seats]
     finished = over < counts
     turns = np.where(finished, over + 1, counts)
     own = (np.repeat(turns, seats) - 1 - seat) // of_lane + 1  # turns of each seat
@@ -210,8 +211,8 @@ def compiled(recorded: Recorded, chosen: Ints, found: Rules, told: Told) -> Play
     played = Played(*of_games, *np.zeros((2, seats.sum()), np.int64))
     kernel.play(
         begin, counts, seats, np.cumsum(seats) - seats, *ended, recorded.change, *turns.meanings(), KIND[BELOW],
-        ends.minimum, ends.costs, ends.after, ends.threshold, ends.last, told.became, told.kind, told.change,
-        *astuple(played),
+        ends.minimum, ends.costs, ends.after, ends.threshold, ends.last_turns(int(seats.max())), told.became, told.kind,
+        told.change, *astuple(played),
     )  # fmt: skip
     return played
 
@@ -243,7 +244,7 @@ def fast(recorded: Recorded, chosen: Ints, found: Rules, told: Told) -> tuple[In
 
     columns = {
         "game": recorded.ids.take(pa.array(chosen[sure])),
-        "status": pa.array(["unfinished", "finished"]).take(pa.array(finished.astype(np.int8))),
+        "status": _STATUS.take(pa.array(finished.astype(np.int8))),
         "winners": lists(np.where(finished, lead[sure], 0), recorded.names.take(pa.array(first[over]))),
         "leaders": lists(np.where(finished, 0, lead[sure]), recorded.names.take(pa.array(first[~over]))),
         "totals": lists(seats[sure], pa.array(played.totals[of_sure])),

@@ -60,7 +60,7 @@ _HOW = {"banked": BANKED, "scoreless": BANKED, "bust": LOST_ALL, "wiped-out": LO
 
 def _columns(path: Path, words: tuple[str, ...], numbers: tuple[str, ...]) -> tuple[list[Any], list[Ints]]:
     """Read columns of a Parquet file, without rows of no turn: texts as dictionaries, numbers with -1 for null."""
-    with pq.ParquetFile(path, read_dictionary=[*words]) as file:
+    with pa.OSFile(str(path)) as opened, pq.ParquetFile(opened, read_dictionary=[*words]) as file:
         groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
         turn = file.schema_arrow.get_field_index("turn")  # the columns are flat up to it
         known = [group.column(turn).statistics for group in groups]
@@ -93,7 +93,10 @@ def read(ask: Ask, paths: Mapping[str, Path], symbols: Symbols) -> Recorded:
 
     `paths` are its tables; `ask` is what asks DuckDB about them, which gives whole columns slower.
     """
-    with pq.ParquetFile(paths["games"], read_dictionary=["rules_hash", "status", "origin"]) as file:
+    with (
+        pa.OSFile(str(paths["games"])) as opened,
+        pq.ParquetFile(opened, read_dictionary=["rules_hash", "status", "origin"]) as file,
+    ):
         told = file.read(_GAMES, use_threads=False)
     ids, players, winners = (told[name].combine_chunks() for name in ("game", "players", "winners"))
     count = told["turns"].to_numpy().astype(np.int64)

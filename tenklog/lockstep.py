@@ -255,6 +255,7 @@ class Lockstep:
         self.board, self.ends = board, ends
         self.spots = Spots(self.board, self.ends, strategies)
         self.seats = len(strategies)
+        self.last = ends.last_turns(self.seats)[self.seats]  # that follow the first to reach the target, by the seat
         self.opened = np.array([one.opened for one in self.ends.states])
 
     @staticmethod
@@ -338,7 +339,7 @@ class Lockstep:
     def _context(self, table: "_Table", at: Ints, standing: Ints, by: Ints, most: Ints) -> Ints:
         """Return the contexts of the turns at some games, that come to so many points at most."""
         own = table.total[table.mine(at)]
-        ends_now = (standing == FOLLOWED) & (self.ends.last[self.seats][table.seat[at]] == 0)
+        ends_now = (standing == FOLLOWED) & (self.last[table.seat[at]] == 0)
         ends_now &= own + most >= self.ends.threshold
         how, by = np.where(ends_now, AT_ONCE, standing), np.where(ends_now, own, by)
         return self.spots.context(table.player(at), table.state[table.mine(at)], how, by)
@@ -372,7 +373,7 @@ class Lockstep:
         """Pass the dice on after turns that ended; tell which of the games are over or go on no more here."""
         due, seat = table.due[done], table.seat[done]
         reached = (due < 0) & (ended["total"] >= self.ends.threshold)
-        due = np.where(reached, self.ends.last[self.seats][seat], due - (due > 0))
+        due = np.where(reached, self.last[seat], due - (due > 0))
         over = due == 0
         following = (seat + 1) % self.seats
         table.due[done], table.seat[done] = due, following

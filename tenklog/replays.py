@@ -291,8 +291,10 @@ def _write(target: Path, table: str, rows: "pa.Table", asked: Asked) -> int:
         "rules": (asked.name, pa.string()), "changes": (" ".join(asked.changes) or None, pa.string()),
         "settle": (asked.settle, pa.string()), "keep_rule_changes": (asked.keep_rule_changes, pa.bool_()),
     }  # fmt: skip
-    for name, (value, kind) in given.items():
-        rows = rows.append_column(name, pa.repeat(pa.scalar(value, kind), len(rows)))
-    with files.telling(target):
-        pq.write_table(rows.select([column.name for column in ASKED[table]]), target, compression="zstd")
+    columns = {
+        one.name: pa.repeat(pa.scalar(*given[one.name]), len(rows)) if one.name in given else rows[one.name]
+        for one in ASKED[table]
+    }
+    with files.telling(target), pa.OSFile(str(target), "wb") as out:
+        pq.write_table(pa.table(columns), out, compression="zstd")
     return len(rows)

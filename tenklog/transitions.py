@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from tenklog import events, state
 from tenklog.chances import node
 from tenklog.ending import end_turn, pass_on
-from tenklog.events import MOST_PLAYERS
 from tenklog.game import Game
 from tenklog.recorded import RecordedTurn, Step
 from tenklog.rules import LIMIT, Ruleset
@@ -325,10 +324,7 @@ class Ends:
         self.minimum, self.costs, self.after = (np.array(one, np.int64) for one in (minimum, costs, after))
         target = rules.target
         self.threshold = target if self._reached(1, 0, target).turn is None else target + 1
-        # How many turns follow the one that is the first to reach the target, by the number of seats and the seat.
-        self.last = np.zeros((MOST_PLAYERS + 1, MOST_PLAYERS), np.int64)
-        for seats in range(1, MOST_PLAYERS + 1) if self.simple else ():
-            self.last[seats, :seats] = self._last_turns(seats)
+        self._last: dict[int, list[int]] = {}
 
     @property
     def simple(self) -> bool:
@@ -342,11 +338,20 @@ class Ends:
             and (rules.negative_totals or not costs)
         )
 
-    def _last_turns(self, seats: int) -> list[int]:
-        """Return for each seat of a table how many turns follow the one in which it is the first to reach the target.
+    def last_turns(self, most: int) -> Ints:
+        """Return how many turns follow the one that is the first to reach the target, where the end is simple.
 
-        They are those of the seats after it, one after another.
+        They stand by the number of seats, up to so many, and by the seat.
         """
+        found = np.zeros((most + 1, most + 1), np.int64)
+        for seats in range(1, most + 1):
+            if seats not in self._last:
+                self._last[seats] = self._last_turns(seats)
+            found[seats, :seats] = self._last[seats]
+        return found
+
+    def _last_turns(self, seats: int) -> list[int]:
+        """Return `last_turns` of each seat of a table: they are those of the seats after it, one after another."""
         found = []
         for seat in range(seats):
             due = self._reached(seats, seat, self.threshold).due or ()
