@@ -194,26 +194,22 @@ def together(recorded: Recorded, chosen: Ints, found: Rules, told: Told) -> Play
 
 def compiled(recorded: Recorded, chosen: Ints, found: Rules, told: Told) -> Played:
     """Replay the even turns of chosen games one game after another, in what numba compiled."""
-    seats, counts, begin = recorded.seats[chosen], recorded.even[chosen], recorded.begin[chosen]
-    todo = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts - begin, counts)
-    missing = np.empty(len(todo), np.int64)
-    turns = found.turns
-    ended = [np.empty(len(recorded.rolls), kind) for kind in (np.int16, np.int64, np.int64)]
-    while True:
-        cells = turns.cells()
-        left = kernel.walk(cells, recorded.symbols, recorded.first, recorded.rolls, todo, missing, *ended)
-        if not left:
-            break
-        todo = todo[:left]
-        turns.find(missing[:left], cells.shape[1])
-    games, ends = len(chosen), found.ends
+    seats, counts, turns, ends = recorded.seats[chosen], recorded.even[chosen], found.turns, found.ends
+    games = len(chosen)
     of_games = (np.zeros(games, kind) for kind in (np.int64, bool, bool, np.int64, np.int64, np.int64, bool))
     played = Played(*of_games, *np.zeros((2, seats.sum()), np.int64))
-    kernel.play(
-        begin, counts, seats, np.cumsum(seats) - seats, *ended, recorded.change, *turns.meanings(), KIND[BELOW],
-        ends.minimum, ends.costs, ends.after, ends.threshold, ends.last_turns(int(seats.max())), told.became, told.kind,
-        told.change, *astuple(played),
-    )  # fmt: skip
+    last = ends.last_turns(int(seats.max()))
+    todo, missing = np.arange(games), np.empty(counts.sum(), np.int64)
+    while len(todo):
+        cells = turns.cells()  # before their meanings: there is one for each then
+        left, lacking = kernel.play(
+            todo, missing, cells, recorded.symbols, recorded.first, recorded.rolls,
+            recorded.begin[chosen], counts, seats, np.cumsum(seats) - seats, recorded.change,
+            *turns.meanings(), KIND[BELOW], ends.minimum, ends.costs, ends.after, ends.threshold, last,
+            told.became, told.kind, told.change, *astuple(played),
+        )  # fmt: skip
+        todo = todo[:left]
+        turns.find(missing[:lacking], cells.shape[1])
     return played
 
 
@@ -303,7 +299,7 @@ def looked_up(
     Return tables of rows, and the places of the games that are left.
     """
     tables: list[pa.Table] = []
-    left = np.ones(len(recorded.games), bool)
+    left = np.ones(len(recorded.ids), bool)
     for rules_hash, one in rules.items() if isinstance(rules, dict) else (("", rules),):
         found = known.rules(one, settle)
         even = recorded.plain & (recorded.even > 0)
@@ -379,7 +375,7 @@ def by_turns(
     winners = names(position, position.winners)
     leaders = [one.player for one in position.seats if one.total == max(totals)]
     return Row(
-        game=recorded.games[place],
+        game=recorded.game(place),
         status="stopped" if stopped else "finished" if finished else "unfinished",
         winners=winners,
         leaders=[] if stopped or finished else leaders,

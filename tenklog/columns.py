@@ -34,8 +34,7 @@ class Recorded(Struct, frozen=True):
     by what it changed the total, its rolls, and where their symbols (as numbers) begin.
     """
 
-    games: list[str]
-    ids: pa.Array  # the same
+    ids: pa.Array
     rules: Ints  # hashes
     plain: Ints
     even: Ints
@@ -50,6 +49,11 @@ class Recorded(Struct, frozen=True):
     rolls: Ints
     first: Ints
     symbols: Ints
+
+    def game(self, place: int) -> str:
+        """Return the id of a game."""
+        found: str = self.ids[place].as_py()
+        return found
 
 
 _GAMES = ["game", "players", "winners", "rules_hash", "status", "origin", "turns", "events"]
@@ -102,7 +106,7 @@ def read(ask: Ask, paths: Mapping[str, Path], symbols: Symbols) -> Recorded:
     count = told["turns"].to_numpy().astype(np.int64)
     rules, status, origin = (_words(told[name].combine_chunks()) for name in ("rules_hash", "status", "origin"))
     over = (status == "finished") & (origin != "replay")
-    games, names = ids.to_pylist(), players.flatten()
+    names = players.flatten()
     seats = players.value_lengths().to_numpy().astype(np.int64)
     lane = np.cumsum(seats) - seats
     won = _won(names, seats, winners)
@@ -114,14 +118,11 @@ def read(ask: Ask, paths: Mapping[str, Path], symbols: Symbols) -> Recorded:
     _, (rolled, kept) = _columns(paths["rolls"], (), ("roll_set", "kept_set"))
     rolls = np.maximum(rolls, 0)
     none, no = np.zeros(0, np.int64), np.zeros(len(count), bool)
-    nothing = Recorded(
-        games, ids, rules, no, 0 * count, seats, lane, names, won, count, begin, none, none, none, none, none
-    )
-    after = np.cumsum(rolls, dtype=np.int32)  # where the rolls of each turn end
-    until = np.concatenate([[0], after])
-    if len(turn) != count.sum() or len(rolled) != until[-1]:
+    nothing = Recorded(ids, rules, no, 0 * count, seats, lane, names, won, count, begin, none, none, none, none, none)
+    first, thrown = (kernel.begins if kernel.COMPILED else _begins)(rolls)
+    if len(turn) != count.sum() or len(rolled) != thrown:
         return nothing
-    told_of_turns = (begin, count, seats, turn, seat, rolls, after, _coded(outcome, _HOW), rolled, kept)
+    told_of_turns = (begin, count, seats, turn, seat, rolls, first, _coded(outcome, _HOW), rolled, kept)
     known = False
     if kernel.COMPILED:
         known, numbers, plain, even, lines = kernel.look(*told_of_turns, symbols.numbers)
@@ -129,23 +130,31 @@ def read(ask: Ask, paths: Mapping[str, Path], symbols: Symbols) -> Recorded:
         symbol, plain, even, lines = _look(*told_of_turns)
         numbers = symbols.number(symbol)
     # Tables are joined by the order of their rows. Another one than that of the games shows in turns that don't fit.
-    if not plain.all() and not _in_order(paths, ids, {"turns": count, "rolls": until[end] - until[begin]}):
-        return nothing
+    if not plain.all():
+        until = np.append(first, thrown)
+        if not _in_order(paths, ids, {"turns": count, "rolls": until[end] - until[begin]}):
+            return nothing
     plain &= (count > 0) & over
     said = plain & (lines != told["events"].to_numpy())  # more than the turns' moves
     if said.any():
-        given = {"games": [games[one] for one in np.flatnonzero(said)], "plain": PLAIN}
-        unusual = {row[0] for row in ask(_UNUSUAL, given)}
-        plain &= np.array([one not in unusual for one in games], bool)
+        given = {"games": ids.take(pa.array(np.flatnonzero(said))).to_pylist(), "plain": PLAIN}
+        unusual = pa.array([row[0] for row in ask(_UNUSUAL, given)], pa.string())
+        plain &= ~pc.is_in(ids, unusual).to_numpy(zero_copy_only=False)
     even[even > MOST_ROUNDS * seats] = 0
     return Recorded(
-        games, ids, rules, plain, even, seats, lane, names, won, count, begin, seat - 1,
-        change.astype(np.int64, copy=False), rolls, after - rolls, numbers,
+        ids, rules, plain, even, seats, lane, names, won, count, begin, seat - 1,
+        change.astype(np.int64, copy=False), rolls, first, numbers,
     )  # fmt: skip
 
 
+def _begins(counts: Ints) -> tuple[Ints, int]:
+    """Return where runs of so many begin, one after another, and where the last one ends."""
+    ends = np.cumsum(counts, dtype=np.int32)
+    return ends - counts, int(ends[-1]) if len(ends) else 0
+
+
 def _look(
-    begin: Ints, count: Ints, seats: Ints, turn: Ints, seat: Ints, rolls: Ints, after: Ints, how: Ints, rolled: Ints,
+    begin: Ints, count: Ints, seats: Ints, turn: Ints, seat: Ints, rolls: Ints, first: Ints, how: Ints, rolled: Ints,
     kept: Ints,
 ) -> tuple[Ints, Ints, Ints, Ints]:  # fmt: skip
     """Return the symbols of rolls, and of games whether their turns are usual, how many are even, and their lines.
@@ -159,6 +168,7 @@ def _look(
     symbol += kept
     symbol += 1
     usual = (rolls > 0) & (how > 0) & (turn == place + 1)
+    after = first + rolls
     # Nothing is kept of the last roll of a lost turn alone, unless throws may be blank or a last die thrown again.
     lost = np.zeros(len(symbol), bool)
     lost[after[usual & (how >= LOST_ALL)] - 1] = True

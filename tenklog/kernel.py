@@ -1,8 +1,8 @@
-"""Kernel: this module has the three loops of a bulk replay that are compiled where numba is installed.
+"""Kernel: this module has the loops of a bulk replay that are compiled where numba is installed.
 
-They do what `columns`, `transitions` and `bulk` do with numpy: tell usual turns from others, look recorded rolls up in
-the cells of a table, and carry what turns bring through the seats of a game. All that they know of rules stands in the
-tables that they are given.
+They do what `columns`, `transitions` and `bulk` do with numpy: tell usual turns from others, look recorded rolls up
+in the cells of a table, and carry what turns bring through the seats of a game. All that they know of rules stands in
+the tables that they are given.
 """
 
 from importlib import import_module
@@ -33,8 +33,18 @@ def _compiled(function: Any) -> Any:
 
 
 @_compiled
+def begins(counts: Any) -> Any:
+    """Return where runs of so many begin, one after another, and where the last one ends."""
+    found, end = np.empty(len(counts), np.int32), 0
+    for place in range(len(counts)):
+        found[place] = end
+        end += counts[place]
+    return found, end
+
+
+@_compiled
 def look(
-    begin: Any, count: Any, seats: Any, turn: Any, seat: Any, rolls: Any, after: Any, how: Any, rolled: Any, kept: Any,
+    begin: Any, count: Any, seats: Any, turn: Any, seat: Any, rolls: Any, first: Any, how: Any, rolled: Any, kept: Any,
     numbers: Any,
 ) -> Any:  # fmt: skip
     """Return the numbers of the symbols of rolls, and whether all have one.
@@ -47,9 +57,9 @@ def look(
     for game in range(len(count)):
         if count[game] == 0:
             continue
-        first = begin[game]
+        opening, closing = begin[game], begin[game] + count[game] - 1
         lost = 0  # rolls of which nothing was kept, but for those that lost a turn
-        for number in range(after[first] - rolls[first], after[first + count[game] - 1]):
+        for number in range(first[opening], first[closing] + rolls[closing]):
             roll = INDEX(number)
             keep = kept[roll]
             found[roll] = numbers[INDEX(np.int64(rolled[roll]) * WIDTH + keep + 1)]
@@ -58,11 +68,11 @@ def look(
         usual = True
         here, moves = 0, 1
         for place in range(count[game]):
-            at = INDEX(first + place)
+            at = INDEX(opening + place)
             kind, many = how[at], rolls[at]
             fits = (many > 0) & (kind > 0) & (turn[at] == place + 1)
             if many > 0:
-                last = INDEX(after[at] - 1)
+                last = INDEX(first[at] + many - 1)
                 nothing = kept[last] < 0
                 fits &= nothing == (kind >= LOST_ALL)
                 lost -= nothing
@@ -81,67 +91,66 @@ def look(
 
 
 @_compiled
-def walk(
-    cells: Any, symbols: Any, first: Any, rolls: Any, todo: Any, missing: Any, ending: Any, points: Any, taken: Any
-) -> int:
-    """Walk the turns of `todo`; return how many are left, because of cells that are not known yet.
-
-    Those turns stand at the beginning of `todo` then, and the keys of their cells in `missing`.
-    """
-    left, columns, cells = 0, cells.shape[1], cells.ravel()
-    for number in range(len(todo)):
-        turn = INDEX(todo[number])
-        begin, count = first[turn], rolls[turn]
-        stand = worth = place = 0
-        while True:
-            symbol = symbols[INDEX(begin + place)] if place < count else 0  # behind the last roll stands the bank
-            cell = cells[INDEX(stand * columns + symbol)]
-            if cell < 0:
-                todo[left] = turn
-                missing[left] = stand * columns + symbol
-                left += 1
-                break
-            worth += cell >> 16
-            stand = (cell & 0xFFFF) - 0x8000
-            place += 1
-            if stand < 0:
-                ending[turn], points[turn], taken[turn] = -1 - stand, worth, min(place, count)
-                break
-    return left
-
-
-@_compiled
 def play(
-    begin: Any, counts: Any, seats: Any, lane: Any, ending: Any, points: Any, taken: Any, recorded: Any,
+    todo: Any, missing: Any, cells: Any, symbols: Any, first: Any, rolls: Any,
+    begin: Any, counts: Any, seats: Any, lane: Any, recorded: Any,
     kinds: Any, flags: Any, settling: Any, below: int, minimum: Any, costs: Any, after: Any, threshold: int, last: Any,
     became: Any, divergence: Any, changed: Any,
     turns: Any, begun: Any, finished: Any, same: Any, settled: Any, guesses: Any, unknown: Any,
     totals: Any, states: Any,
-) -> None:  # fmt: skip
-    """Play games by how their turns end, and write down what becomes of each.
+) -> Any:  # fmt: skip
+    """Play the games of `todo`: walk their turns, carry on what these bring, and write down what becomes of each.
+
+    Return how many games are left, because of cells that are not known yet, and how many cells. Those games stand at
+    the beginning of `todo` then, and the keys of the cells in `missing`.
 
     Totals and states are by lane, a seat of a game. What becomes of a turn, and the divergence by which, is written
     down where there is room for it.
     """
+    left = lacking = 0
+    width, cells = cells.shape[1], cells.ravel()
     columns, costs, after = costs.shape[1], costs.ravel(), after.ravel()
-    for game in range(len(counts)):
+    for number in range(len(todo)):
+        game = todo[number]
         count, own, many = counts[game], lane[game], seats[game]
+        totals[own : own + many] = 0
+        states[own : own + many] = 0
         end = count  # the place of the last turn here, unless the log ends before
         seat = played = kept = other = guessed = 0
-        left_out = False
+        left_out = stuck = False
         while played < count:
             turn, here = INDEX(begin[game] + played), INDEX(own + seat)
-            state, ended, worth = states[here], INDEX(ending[turn]), points[turn]
+            # The turn, from its first roll to how it ends.
+            roll, thrown = first[turn], rolls[turn]
+            stand = worth = taken = key = 0
+            while stand >= 0:
+                symbol = symbols[INDEX(roll + taken)] if taken < thrown else 0  # behind the last roll stands the bank
+                key = stand * width + symbol
+                cell = cells[INDEX(key)]
+                if cell < 0:
+                    break
+                worth += cell >> 16
+                stand = (cell & 0xFFFF) - 0x8000
+                taken += 1
+            if stuck or stand >= 0 or -1 - stand >= len(kinds):  # an ending may have been found only now
+                stuck = True
+                if stand >= 0:
+                    missing[lacking] = key
+                    lacking += 1
+                played += 1
+                continue
+            # Its end, worked out without branches, which nothing could foretell.
+            state, ended = states[here], INDEX(-1 - stand)
             kind, noted, settled_by = np.int64(kinds[ended]), flags[ended], settling[ended]
-            # Worked out without branches, which nothing could foretell.
             banks, enough = kind == POSTS, worth >= minimum[INDEX(state)]
             if banks & (not enough) & (noted == ASKS):
                 noted, settled_by = SETTLED | GUESS, below
             posted = worth * (banks & enough)
-            kind += (banks & (posted == 0)) | ((kind == BUST) & (taken[turn] == 1))  # to ZERO, and to FIRST_BUST
-            cell = INDEX(state * columns + kind)
-            change = posted + costs[cell]
-            states[here] = after[cell]
+            at_once = min(taken, thrown) == 1
+            kind += (banks & (posted == 0)) | ((kind == BUST) & at_once)  # to ZERO, and to FIRST_BUST
+            case = INDEX(state * columns + kind)
+            change = posted + costs[case]
+            states[here] = after[case]
             total = totals[here] = totals[here] + change
             is_settled = (noted & SETTLED) > 0
             other += is_settled
@@ -160,5 +169,10 @@ def play(
                 finished[game] = True
                 break
             seat = seat + 1 if seat + 1 < many else 0
+        if stuck:
+            todo[left] = game
+            left += 1
+            continue
         turns[game], same[game], settled[game], guesses[game] = played, kept, other, guessed
         begun[game], unknown[game] = end != count, left_out
+    return left, lacking

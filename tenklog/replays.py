@@ -223,7 +223,7 @@ def _replay(
     recorded = read(
         partial(known.ask, sources), {table: folder / file.name for table, file in part.files.items()}, known.symbols
     )
-    games, turns = recorded.games, int(recorded.turns.sum())
+    turns = int(recorded.turns.sum())
     made: list[Made | Asked] = []
     for rules in asked:
         agreed = rules_of(partial(known.ask, sources), rules)
@@ -241,7 +241,7 @@ def _replay(
                 walked.append(place)
             else:
                 rows.append(row)
-        for place, log, replayed in _walked(folder, part, {games[place]: place for place in walked}, rules):
+        for place, log, replayed in _walked(folder, part, {recorded.game(place): place for place in walked}, rules):
             rows.append(row_of(log, replayed))
             if by_turn:
                 told.note(recorded, place, replayed.turns)

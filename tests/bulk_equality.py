@@ -160,7 +160,7 @@ def looked_up(folder: Path, every: Sequence[replays.Asked]) -> tuple[set[tuple[i
             for place in left:
                 here = rules[recorded.rules[place]] if isinstance(rules, dict) else rules
                 if recorded.plain[place] and bulk.by_turns(recorded, place, known.rules(here, one.settle), told):
-                    by_turns.add((number, recorded.games[place]))
+                    by_turns.add((number, recorded.game(place)))
     return together, by_turns
 
 

@@ -210,8 +210,8 @@ def test_games_of_every_kind_are_looked_up_or_not(
     archiving.archive_logs(tmp_path / "archive", sorted((tmp_path / "games").glob("*.jsonl")))
     (part,) = archive.open_archive(tmp_path / "archive").parts
     found = recorded(tmp_path / "archive", part, bulk.Known())
-    assert {*found.games} == {*scripts}
-    plain = {game for game, usual in zip(found.games, found.plain.tolist(), strict=True) if usual}
+    assert {*found.ids.to_pylist()} == {*scripts}
+    plain = {game for game, usual in zip(found.ids.to_pylist(), found.plain.tolist(), strict=True) if usual}
     assert plain == {"dice", "note", "undo", "expect"}
 
 

@@ -1,6 +1,6 @@
 """What bulk replays cost, against DuckDB's scan of the columns that they read, and the plain fold of the same games.
 
-    python tests/bench/bulk.py [--games 100000] [--rules zilch] [--keep FOLDER] [--rounds 5]
+    python tests/bench/bulk.py [--games 100000] [--rules zilch] [--keep FOLDER] [--rounds 15]
 
 Prints ratios of things measured in turns in one run, and exits 1 when one passes its limit. Three players by simple
 strategies fill the archive, about 280 events a game; with --keep it is made once and used again. A replay is the whole
@@ -118,7 +118,7 @@ def main() -> int:
     parser.add_argument("--games", type=int, default=100_000)
     parser.add_argument("--rules", default="zilch")
     parser.add_argument("--keep", type=Path)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=15)
     asked = parser.parse_args()
     cores = os.cpu_count() or 1
     with tempfile.TemporaryDirectory(dir=asked.keep and asked.keep.parent) as name:
