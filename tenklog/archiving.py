@@ -55,7 +55,7 @@ def archive_logs(
         if rebuild:
             _refuse_loss(folder, before, outcomes)
         return outcomes + twins
-    chunks = _chunks(unique, chunk_size(len(unique), processes))
+    chunks = _chunks(unique, processes)
 
     def read(known: dict[str, Known]) -> list[Chunk]:
         return [partial(read_chunk, chunk, part_of(known, chunk), luck) for chunk in chunks]
@@ -124,25 +124,34 @@ def _by_name(paths: Iterable[Path]) -> tuple[list[Path], list[Outcome]]:
     return list(first.values()), twins
 
 
-def chunk_size(games: int, processes: int) -> int:
-    """Return how many games to put into each chunk, so that its part is a good size and no process is idle for long."""
+def chunk_size(games: int, processes: int, size: int = 0) -> int:
+    """Return how many games to put into each chunk, so that its part is a good size and no process is idle for long.
+
+    The logs of all have `size` bytes.
+    """
     small = CHUNK_GAMES // 4
-    chunks = max(-(-games // CHUNK_GAMES), min(processes, games // (small + 1)), 1)
+    chunks = max(-(-games // CHUNK_GAMES), -(-size // CHUNK_BYTES), min(processes, games // (small + 1)), 1)
     even = -(-chunks // processes) * processes  # all processes end at about the same time
     return max(1, -(-games // (even if games // even > small else chunks)))
 
 
-def _chunks(paths: Sequence[Path], most: int) -> list[list[Path]]:
-    """Divide logs into chunks of at most so many games, and of not too many bytes."""
-    chunks: list[list[Path]] = []
-    size = 0
+def _chunks(paths: Sequence[Path], processes: int) -> list[list[Path]]:
+    """Divide logs into chunks of about as many games, and of not too many bytes."""
+    sizes = []
     for path in paths:
-        if not chunks or len(chunks[-1]) == most or size > CHUNK_BYTES:
-            chunks.append([])
-            size = 0
-        chunks[-1].append(path)
+        size = 0
         with suppress(OSError):
-            size += os.stat(path).st_size
+            size = os.stat(path).st_size
+        sizes.append(size)
+    most = chunk_size(len(paths), processes, sum(sizes))
+    chunks: list[list[Path]] = []
+    held = 0
+    for path, size in zip(paths, sizes, strict=True):
+        if not chunks or len(chunks[-1]) == most or held > CHUNK_BYTES:
+            chunks.append([])
+            held = 0
+        chunks[-1].append(path)
+        held += size
     return chunks
 
 

@@ -415,6 +415,16 @@ def test_chunks_are_cut_by_bytes_too(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert_extracts(folder, paths)
 
 
+def test_chunks_that_bytes_cut_are_equal_shares_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archiving, "CHUNK_GAMES", 40)
+    monkeypatch.setattr(archiving, "CHUNK_BYTES", 300)
+    paths = [tmp_path / f"game-{number}.jsonl" for number in range(100)]
+    for path in paths[:-1]:  # the last one is gone meanwhile
+        path.write_bytes(b"ten bytes\n")
+    for processes, sizes in ((1, [25] * 4), (2, [25] * 4), (3, [17] * 5 + [15])):
+        assert [len(chunk) for chunk in archiving._chunks(paths, processes)] == sizes
+
+
 SPREAD = """
 import sys
 from pathlib import Path
