@@ -23,7 +23,8 @@ _encode_lines = json.Encoder().encode_lines
 class Damage(Struct, frozen=True):
     """What is wrong with a line (from 1) that starts at a byte (from 0).
 
-    The kind is `damage` (bytes that are not what was written), `format` (no event of this version) or `limit`.
+    The kind is `damage` (bytes that are not what was written), `format` (no event of this version) or `limit`. The line
+    is whole when it fits its hash: somebody wrote it so.
     """
 
     line: int
@@ -31,6 +32,7 @@ class Damage(Struct, frozen=True):
     kind: str
     what: str
     right: str
+    whole: bool = False
 
 
 class Scan(Struct, frozen=True):
@@ -67,7 +69,7 @@ def scan(data: bytes) -> Scan:
     if ended:
         lines.pop()
     sealed = bool(lines) and events.unseal(lines[0]) is not None
-    found, wrong = _read(lines, sealed)
+    found, wrong, whole = _read(lines, sealed)
     sound = len(found)
     size = len(data) if wrong is None else sum(map(len, lines[:sound])) + sound
     torn, damage = b"", None
@@ -75,7 +77,7 @@ def scan(data: bytes) -> Scan:
         if sound and sound == len(lines) - 1 and _is_torn(lines, ended, sealed):
             torn = data[size:]
         else:
-            damage = Damage(sound + 1, size, *wrong)
+            damage = Damage(sound + 1, size, *wrong, whole)
     elif not lines:
         damage = Damage(1, 0, "damage", "is empty", "a start event on line 1")
     loose = () if sealed else tuple(n for n, event in enumerate(found, 1) if events.encode(event) != lines[n - 1])
@@ -86,8 +88,8 @@ def scan(data: bytes) -> Scan:
 _Wrong = tuple[str, str, str]
 
 
-def _read(lines: list[bytes], sealed: bool) -> tuple[list[AnyEvent], _Wrong | None]:
-    """Return the events of the sound lines, and what is wrong with the line after them."""
+def _read(lines: list[bytes], sealed: bool) -> tuple[list[AnyEvent], _Wrong | None, bool]:
+    """Return the events of the sound lines, what is wrong with the line after them, and whether that fits its hash."""
     if sealed and len(lines) <= MOST_EVENTS and max(map(len, lines)) <= MOST_LINE:
         # Nearly every log is as it should be, which all lines together tell faster than one after another.
         try:
@@ -96,24 +98,25 @@ def _read(lines: list[bytes], sealed: bool) -> tuple[list[AnyEvent], _Wrong | No
                 found: list[AnyEvent] = _decode_lines(text)
                 if _encode_lines(found) == text:
                     events.check_times(found)
-                    return found, None
+                    return found, None, False
         except (DecodeError, RecursionError, TenklogError):
             pass
     found = []
     h = ZEROS
     for line in lines:
         wrong = _wrong(line, sealed, h)
+        whole = False
         if len(found) == MOST_EVENTS:
             wrong = ("limit", f"is one line more than {MOST_EVENTS}", "the most that a log may have")
         if wrong is None:
             try:
                 found.append(events.decode(line[:-40] + b"}" if sealed else line, canonical=sealed))
             except TenklogError as error:
-                wrong = ("format", error.what, error.right)
+                wrong, whole = ("format", error.what, error.right), sealed
         if wrong is not None:
-            return found, wrong
+            return found, wrong, whole
         h = line[-34:-2]
-    return found, None
+    return found, None, False
 
 
 def _wrong(line: bytes, sealed: bool, previous: bytes) -> _Wrong | None:

@@ -347,8 +347,9 @@ def _replace(path: Path, held: Lock, lines: list[bytes]) -> None:
 def repair(path: Path, *, seal: bool = False, dry_run: bool = False, timeout: float = 10.0) -> list[str]:
     """Keep what is sound of a damaged log, or seal a hand-written one; return what was done, or would be.
 
-    The original is copied beside it first. A log of which nothing is sound stays as it is, and a hand-written one that
-    is wrong anywhere is for its writer to correct: raise DataError.
+    The original is copied beside it first. A log of which nothing is sound stays as it is, and so does one with a whole
+    line of another program, such as a newer tenklog; a hand-written one that is wrong anywhere is for its writer to
+    correct: raise DataError.
     """
     if dry_run:
         return _plan(path, read_bytes(path), seal)[0]
@@ -375,6 +376,8 @@ def _plan(path: Path, data: bytes, seal: bool) -> tuple[list[str], list[bytes]]:
     if game is None or by_hand:
         log_of(path, found)  # says what is wrong, and where
         raise DataError("the last line is not whole", "correct it by hand", f"{path}:{len(found.lines) + 1}")
+    if error is None and found.damage is not None and found.damage.whole:
+        log_of(path, found)  # nothing is damaged
     steps = []
     kept = game.seq
     byte = sum(map(len, found.lines[:kept])) + kept

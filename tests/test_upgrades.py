@@ -133,14 +133,22 @@ def test_every_command_says_that_a_newer_tenklog_wrote_it(
     assert "written by a newer tenklog" in "".join(capsys.readouterr())
 
 
-def test_an_event_of_the_next_version_is_refused_with_its_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize("read", [store.read, store.repair, lambda path: store.repair(path, dry_run=True)])
+def test_an_event_of_the_next_version_is_refused_with_its_line(read: Callable[[Path], object], tmp_path: Path) -> None:
+    """Nothing of it is damaged, so there is nothing to repair."""
     golden = VERSIONS / "1" / "games" / "in-progress.jsonl"
     rows = golden.read_bytes().splitlines()
     spin = lines.chain([SPIN.replace(b'"seq":2', b'"seq":%d' % (len(rows) + 1))], rows[-1][-34:-2])[0]
     path = tmp_path / golden.name
-    path.write_bytes(golden.read_bytes() + spin + b"\n")
+    data = golden.read_bytes() + spin + b"\n"
+    path.write_bytes(data)
     with pytest.raises(DataError, match=rf":{len(rows) + 1}: has the unknown type 'spin' .*written by a newer tenklog"):
-        store.read(path)
+        read(path)
+    assert path.read_bytes() == data
+    # Where the hash does not fit, it is damage.
+    path.write_bytes(data.replace(b"spin", b"spam"))
+    assert f"line {len(rows) + 1} does not fit its hash" in store.repair(path)[0]
+    assert path.read_bytes() == golden.read_bytes()
 
 
 def test_an_archive_of_the_next_version_is_refused_and_left_alone(tmp_path: Path) -> None:
@@ -176,8 +184,8 @@ def test_an_upcast_behind_the_scan_reaches_every_reader_and_no_byte_of_the_file(
         return replace(event, text=f"{event.text} (of old)") if type(event) is events.Note else event
 
     def read(rows: list[bytes], sealed: bool) -> Any:
-        found, wrong = real(rows, sealed)
-        return [upcast(event) for event in found], wrong
+        found, *wrong = real(rows, sealed)
+        return [upcast(event) for event in found], *wrong
 
     monkeypatch.setattr(lines, "_read", read)
     note = next(n for n, event in enumerate(store.read(path).events) if type(event) is events.Note)
