@@ -1,6 +1,7 @@
 """Strategies: this module plays turns by named strategies, with dice from a seeded generator.
 
-A strategy is two small functions: what to keep of a roll, and whether to bank. None of them steals or challenges.
+A strategy is two small functions: what to keep of a roll, and whether to bank. Only one that plays whatever is legal
+steals and challenges, which takes a third.
 Equal seeds give equal games on every platform: the generator is Python's Mersenne Twister, one number a throw.
 """
 
@@ -20,6 +21,7 @@ from tenklog.state import Position, Turn
 from tenklog.turns import play
 
 Throw = Callable[[Random, int], Dice]
+STEAL = ""  # nobody is called so
 MOST_TURNS = 5_000
 
 
@@ -36,6 +38,7 @@ class Strategy(Struct, frozen=True):
     banks: Callable[[Position, Turn, Random], bool]
     looks: bool = False
     draws: bool = False
+    begins: Callable[[Position, Turn, Random], str | None] | None = None  # whom to challenge, or STEAL, or neither
 
 
 # -- what to keep -----------------------------------------------------------------------------------------------------
@@ -95,6 +98,20 @@ def bank_any(position: Position, turn: Turn, rng: Random) -> bool:
     return rng.random() < 0.5
 
 
+# -- what comes before the first throw --------------------------------------------------------------------------------
+
+
+def begin_any(position: Position, turn: Turn, rng: Random) -> str | None:
+    """Challenge anybody every other time, and steal every other time, where that is legal."""
+    if not state.challenge_ban(position, turn) and rng.random() < 0.5:
+        others = state.opponents(position, turn)
+        return others[int(rng.random() * len(others))]
+    return STEAL if not state.steal_ban(position, turn) and rng.random() < 0.5 else None
+
+
+# -- the strategies ---------------------------------------------------------------------------------------------------
+
+
 def _hold(points: int) -> Strategy:
     return Strategy(
         f"hold:{points}",
@@ -115,7 +132,7 @@ NAMED = {
     "best": Strategy("best", keep_best, bank_best, looks=True),
     "greedy": Strategy("greedy", keep_most, bank_greedily),
     "cautious": Strategy("cautious", keep_most, bank_at_once),
-    "random": Strategy("random", keep_any, bank_any, draws=True),
+    "random": Strategy("random", keep_any, bank_any, draws=True, begins=begin_any),
 }
 BEST = NAMED["best"]
 _WITH_NUMBER = {"hold": (_hold, 1, 1_000_000, "points", 350), "dice": (_dice, 2, MOST, "dice", 3)}
@@ -164,6 +181,10 @@ def next_event(position: Position, strategy: Strategy, rng: Random, seq: int = 1
         or (not state.bank_ban(position, turn)[0] and strategy.banks(position, turn, rng))
     ):
         return events.Bank(seq, player=player, points=turn.points)
+    if not turn.with_dice and strategy.begins and (first := strategy.begins(position, turn, rng)) is not None:
+        return (
+            events.Steal(seq, player=player) if first == STEAL else events.Challenge(seq, player=player, opponent=first)
+        )
     return events.Roll(seq, player=player, dice=throw(rng, turn.dice_left))
 
 

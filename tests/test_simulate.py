@@ -18,7 +18,7 @@ from tenklog.archive import connect, extract, open_archive, source
 from tenklog.archiving import archive_logs
 from tenklog.dice import Dice
 from tenklog.errors import Conflict, UsageError
-from tenklog.game import Game, fold
+from tenklog.game import Game, fold, tag
 from tenklog.lines import seal_all
 from tenklog.reading import Log
 from tenklog.replayer import Replayed, replay
@@ -68,6 +68,23 @@ def test_every_strategy_plays_a_legal_game_to_its_end(name: str, rules: str) -> 
     assert again.position.status in ("finished", "abandoned")
     assert again.position.seats == game.position.seats
     assert log[0].origin == "simulated"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("rules", ["diecimila", "zilch", "tiotusen", "tiotusen-stealing"])
+def test_who_plays_at_random_does_all_that_is_legal_and_nobody_else_steals(rules: str) -> None:
+    plan = Plan(
+        replace(preset(rules), challenge_split=5000), (("anna", "random"), ("ben", "hold:350"), ("cara", "random")), 2
+    )
+    moves = {name: set[str]() for name, _ in plan.players}
+    for number in range(30):
+        log, game = play_game(plan, number)
+        assert fold(log).position.seats == game.position.seats
+        for event in log:
+            if (player := getattr(event, "player", None)) is not None:
+                moves[player].add(tag(event))
+    usual = {"roll", "keep", "bank", "bust"}
+    more = {"challenge"} if plan.rules.steal == "off" else {"challenge", "steal"}
+    assert moves == {"anna": usual | more, "ben": usual, "cara": usual | more}
 
 
 def test_equal_seeds_give_equal_games_whatever_the_processes(tmp_path: Path) -> None:
