@@ -263,14 +263,23 @@ class Writer:
         return File(name, file.sha256, file.size, file.rows)
 
     def add_replays(self, made: Sequence[Replays]) -> None:
-        """Add what was staged of bulk replays, in one commit, in place of what was there or another tenklog made."""
-        named = tuple(
+        """Add what was staged of bulk replays, in one commit.
+
+        It takes the place of what was there, of what other rules of the same name gave, and of another tenklog's.
+        """
+        files_ = (
             replace(one, file=self._named(one.file), turns=None if one.turns is None else self._named(one.turns))
             for one in made
         )
-        again = {(one.of, one.asked) for one in made}
-        kept = (one for one in self.manifest.replays if one.code == archive.code() and (one.of, one.asked) not in again)
-        self._set(Manifest(1, self.manifest.parts, (*kept, *named)))
+        again, now = {(one.of, one.asked) for one in made}, {one.named: one.asked for one in made}
+        kept = (
+            one
+            for one in self.manifest.replays
+            if one.code == archive.code()
+            and (one.of, one.asked) not in again
+            and now.get(one.named, one.asked) == one.asked
+        )
+        self._set(Manifest(1, self.manifest.parts, (*kept, *files_)))
 
     def _set(self, manifest: Manifest) -> None:
         """Make a manifest the present one; replays of parts that are live no more leave it."""

@@ -59,6 +59,11 @@ class Asked(Struct, frozen=True):
         return digest(json.encode(self))
 
     @property
+    def named(self) -> str:
+        """Return what stands for how rows call it: whatever else is called so takes its place."""
+        return digest(json.encode((self.name, self.changes, self.settle, self.keep_rule_changes)))
+
+    @property
     def typed(self) -> tuple[str, ...]:
         """Return the changes that are still to be made."""
         return self.changes if self.rules is None else ()
@@ -102,10 +107,17 @@ def replay_archive(
     """Replay each archived game under each of some rulesets, as far as that is not done already.
 
     With `turns`, keep what became of each of its turns too. `progress` is told of games, once for each ruleset. Raise
-    UsageError for rules that contradict themselves, Busy when somebody else writes to the archive, DataError when it is
-    damaged.
+    UsageError for rules that contradict themselves or are called alike, Busy when somebody else writes to the archive,
+    DataError when it is damaged.
+
+    What was kept of other rules of the same name, as those were before somebody changed them, is kept no more.
     """
     folder = Path(os.path.abspath(folder))
+    asked = [*{one.key: one for one in asked}.values()]
+    named = {one.key: one.named for one in asked}
+    for number, rules in enumerate(asked):
+        if rules.named in [*named.values()][:number]:
+            raise UsageError(f"two rulesets are called {rules.name}", "a name for each")
     with files.Lock(folder / archive.MANIFEST, timeout):
         writer = Writer(folder)
         keys = {one.key for one in asked}
@@ -123,9 +135,8 @@ def replay_archive(
                 made.append(one)
                 # Here, so that those who replay need not wait for the disk.
                 files_ = {table: synced(*staged) for table, staged in one.staged.items()}
-                fresh.append(
-                    Replays(one.of, one.asked, archive.code(), files_["replays"], files_.get("replayed_turns"))
-                )
+                of_turns = files_.get("replayed_turns")
+                fresh.append(Replays(one.of, one.asked, named[one.asked], archive.code(), files_["replays"], of_turns))
                 if monotonic() - began > COMMIT:
                     _commit(writer, fresh)
                     began = monotonic()

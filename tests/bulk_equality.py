@@ -99,7 +99,7 @@ def asked(number: int, games: int) -> replays.Asked:
     if rng.random() < 0.6:
         rules = change(rules, {"dice": 6})
     policy: Any = ("bank", "bank", "void", "bank", "stop")[number % 5]
-    return replays.Asked(rules.name, rules, (), policy, keep_rule_changes=False)
+    return replays.Asked(f"{rules.name} {number}", rules, (), policy, keep_rule_changes=False)
 
 
 def expected(log: reading.Log, one: replays.Asked, found: Replayed) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ import pytest
 from evening import at_table
 from msgspec.structs import astuple, replace
 
-from tenklog import archive, archiving, bulk, columns, events, files, kernel, overview, reading, replays, store
+from tenklog import archive, archiving, bulk, columns, events, files, kernel, overview, reading, replays, staging, store
 from tenklog.cli import run
 from tenklog.errors import TenklogError, UsageError
 from tenklog.replayer import replay
@@ -231,6 +231,39 @@ def test_what_is_there_already_is_not_done_again(several: Path) -> None:
     done = replays.replay_archive(several, ASKED)
     assert (done.made, done.there) == (0, 8)
     assert rows(several) == after
+
+
+def test_rules_that_were_changed_take_the_place_of_what_they_were(
+    several: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever tunes a ruleset and replays again has one row a game, also when the second run is cut short."""
+
+    def there() -> list[int]:
+        """Return of how many parts something is kept, under each of the rules."""
+        made = [one.asked for one in archive.open_archive(several).replays]
+        return [made.count(one.key) for one in (*mine, *other)]
+
+    def sync_some(target: Path, rows: int) -> archive.File:
+        if len(synced) == 2:
+            raise KeyboardInterrupt
+        synced.append(target)
+        return staging.synced(target, rows)
+
+    synced: list[Path] = []
+    mine = [replays.Asked("mine", change(preset("zilch"), {"target": target})) for target in (8000, 9000)]
+    other = [replays.Asked("mine", mine[0].rules, ("target=8000",)), replays.Asked("mine", mine[0].rules, (), "void")]
+    replays.replay_archive(several, [mine[0], *other], turns=True)
+    assert there() == [4, 0, 4, 4]
+    replays.replay_archive(several, [mine[1]])
+    assert there() == [0, 4, 4, 4]
+    assert len(rows(several)) == 3 * 40
+    monkeypatch.setattr(replays, "COMMIT", -1)
+    monkeypatch.setattr(replays, "synced", sync_some)
+    with pytest.raises(KeyboardInterrupt):
+        replays.replay_archive(several, [mine[0]])
+    assert there() == [2, 0, 4, 4]
+    with pytest.raises(UsageError, match="two rulesets are called mine; a name for each"):
+        replays.replay_archive(several, mine)
 
 
 def test_turns_are_kept_where_they_are_asked_for(several: Path) -> None:

@@ -265,7 +265,7 @@ def _totals(document: "ArchiveReplay", form: Format) -> None:
 
 def _done(done: "Done") -> str:
     """Say what of it was there already, and how many turns were looked up."""
-    parts = f"{done.made} parts replayed, {done.there} there already"
+    parts = f"{done.made} {'part' if done.made == 1 else 'parts'} replayed, {done.there} there already"
     return f"{parts}; {done.looked_up / done.turns:.1%} of the turns looked up" if done.turns else parts
 
 
