@@ -61,16 +61,16 @@ class Part(Struct, frozen=True, forbid_unknown_fields=True):
 
 class Replays(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What a bulk replay made of the games of one part, and of their turns where that was asked for: `of` is that
-    part's key, `asked` stands for what was asked, `named` for how its rows call that, `code` for the tenklog that made
-    it. Whoever has another one takes it for none.
+    part's key, `asked` stands for what was asked, `code` for the tenklog that made it, `named` for how rows call what
+    was asked. Whoever has another tenklog takes it for none.
     """  # noqa: D205
 
     of: str
     asked: str
-    named: str
     code: str
     file: File
     turns: File | None = None
+    named: str = ""
 
     @property
     def files(self) -> dict[str, File]:

@@ -136,7 +136,7 @@ def replay_archive(
                 # Here, so that those who replay need not wait for the disk.
                 files_ = {table: synced(*staged) for table, staged in one.staged.items()}
                 of_turns = files_.get("replayed_turns")
-                fresh.append(Replays(one.of, one.asked, named[one.asked], archive.code(), files_["replays"], of_turns))
+                fresh.append(Replays(one.of, one.asked, archive.code(), files_["replays"], of_turns, named[one.asked]))
                 if monotonic() - began > COMMIT:
                     _commit(writer, fresh)
                     began = monotonic()

@@ -1,6 +1,7 @@
 """Bulk replays: each game becomes what a plain replay makes of it, whatever kills the run or changes the archive."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -231,6 +232,18 @@ def test_what_is_there_already_is_not_done_again(several: Path) -> None:
     done = replays.replay_archive(several, ASKED)
     assert (done.made, done.there) == (0, 8)
     assert rows(several) == after
+
+
+def test_a_list_of_an_older_tenklog_says_less_of_replays(several: Path) -> None:
+    replays.replay_archive(several, ASKED, turns=True)
+    before = rows(several)
+    manifest = several / archive.MANIFEST
+    text = re.sub(r',\s*"named": "\w+"', "", manifest.read_text(encoding="utf-8"))
+    assert "named" not in text
+    manifest.write_text(text, encoding="utf-8")
+    assert rows(several) == before
+    assert replays.replay_archive(several, ASKED, turns=True).there == 8
+    assert rows(several) == before
 
 
 def test_rules_that_were_changed_take_the_place_of_what_they_were(
