@@ -105,18 +105,23 @@ def _read(lines: list[bytes], sealed: bool) -> tuple[list[AnyEvent], _Wrong | No
     h = ZEROS
     for line in lines:
         wrong = _wrong(line, sealed, h)
-        whole = False
         if len(found) == MOST_EVENTS:
             wrong = ("limit", f"is one line more than {MOST_EVENTS}", "the most that a log may have")
         if wrong is None:
             try:
                 found.append(events.decode(line[:-40] + b"}" if sealed else line, canonical=sealed))
             except TenklogError as error:
-                wrong, whole = ("format", error.what, error.right), sealed
+                wrong = ("format", error.what, error.right)
         if wrong is not None:
-            return found, wrong, whole
+            return found, wrong, sealed and _fits(line, h)
         h = line[-34:-2]
     return found, None, False
+
+
+def _fits(line: bytes, previous: bytes) -> bool:
+    """Tell whether a line is one that was written after the one with that hash."""
+    parts = events.unseal(line)
+    return parts is not None and events.link(previous, parts[0]) == parts[1]
 
 
 def _wrong(line: bytes, sealed: bool, previous: bytes) -> _Wrong | None:
@@ -134,7 +139,7 @@ def _wrong(line: bytes, sealed: bool, previous: bytes) -> _Wrong | None:
         return ("damage", "has a hash, but the lines before it have none", "all or none") if parts else None
     if parts is None:
         return "damage", "does not end with a hash as the lines before it do", "a whole sealed line"
-    if events.link(previous, parts[0]) != parts[1]:
+    if not _fits(line, previous):
         return "damage", "does not fit its hash: it was changed, or stood elsewhere", "the line as it was written"
     return None
 

@@ -348,8 +348,8 @@ def repair(path: Path, *, seal: bool = False, dry_run: bool = False, timeout: fl
     """Keep what is sound of a damaged log, or seal a hand-written one; return what was done, or would be.
 
     The original is copied beside it first. A log of which nothing is sound stays as it is, and so does one with a whole
-    line of another program, such as a newer tenklog; a hand-written one that is wrong anywhere is for its writer to
-    correct: raise DataError.
+    line that is no event of this version, or is too long or one too many for it; a hand-written one that is wrong
+    anywhere is for its writer to correct: raise DataError.
     """
     if dry_run:
         return _plan(path, read_bytes(path), seal)[0]

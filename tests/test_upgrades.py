@@ -151,6 +151,21 @@ def test_an_event_of_the_next_version_is_refused_with_its_line(read: Callable[[P
     assert path.read_bytes() == golden.read_bytes()
 
 
+@pytest.mark.parametrize("limit", ["MOST_EVENTS", "MOST_LINE"])
+def test_a_log_of_a_version_with_higher_limits_is_left_alone(
+    limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(shutil.copy(VERSIONS / "1" / "games" / "in-progress.jsonl", tmp_path))
+    store.append(path, Note("x" * 2000))
+    data = path.read_bytes()
+    *before, last = data.splitlines()
+    assert len(last) > max(map(len, before))
+    monkeypatch.setattr(lines, limit, len(before) if limit == "MOST_EVENTS" else len(last) - 1)
+    with pytest.raises(DataError, match=rf":{len(before) + 1}: (is one line more than|has {len(last)} bytes)"):
+        store.repair(path)
+    assert path.read_bytes() == data
+
+
 def test_an_archive_of_the_next_version_is_refused_and_left_alone(tmp_path: Path) -> None:
     folder = tmp_path / "archive"
     shutil.copytree(ARCHIVES[0], folder)
