@@ -129,10 +129,10 @@ def chunk_size(games: int, processes: int, size: int = 0) -> int:
 
     The logs of all have `size` bytes.
     """
-    small = CHUNK_GAMES // 4
-    chunks = max(-(-games // CHUNK_GAMES), -(-size // CHUNK_BYTES), min(processes, games // (small + 1)), 1)
+    small, by_size = CHUNK_GAMES // 4, -(-size // CHUNK_BYTES)
+    chunks = max(-(-games // CHUNK_GAMES), by_size, min(processes, games // (small + 1)), 1)
     even = -(-chunks // processes) * processes  # all processes end at about the same time
-    return max(1, -(-games // (even if games // even > small else chunks)))
+    return max(1, -(-games // (even if games // even > small or by_size > 1 else chunks)))
 
 
 def _chunks(paths: Sequence[Path], processes: int) -> list[list[Path]]:
@@ -271,13 +271,13 @@ class Writer:
             replace(one, file=self._named(one.file), turns=None if one.turns is None else self._named(one.turns))
             for one in made
         )
-        again, now = {(one.of, one.asked) for one in made}, {one.named: one.asked for one in made}
+        again, sources = {(one.of, one.asked) for one in made}, {one.name: one.source for one in made}
         kept = (
             one
             for one in self.manifest.replays
             if one.code == archive.code()
             and (one.of, one.asked) not in again
-            and now.get(one.named, one.asked) == one.asked
+            and sources.get(one.name, one.source) == one.source
         )
         self._set(Manifest(1, self.manifest.parts, (*kept, *files_)))
 

@@ -421,7 +421,7 @@ def test_chunks_that_bytes_cut_are_equal_shares_too(tmp_path: Path, monkeypatch:
     paths = [tmp_path / f"game-{number}.jsonl" for number in range(100)]
     for path in paths[:-1]:  # the last one is gone meanwhile
         path.write_bytes(b"ten bytes\n")
-    for processes, sizes in ((1, [25] * 4), (2, [25] * 4), (3, [17] * 5 + [15])):
+    for processes, sizes in ((1, [25] * 4), (2, [25] * 4), (3, [17] * 5 + [15]), (8, [13] * 7 + [9])):
         assert [len(chunk) for chunk in archiving._chunks(paths, processes)] == sizes
 
 
