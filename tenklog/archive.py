@@ -61,8 +61,8 @@ class Part(Struct, frozen=True, forbid_unknown_fields=True):
 
 class Replays(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What a bulk replay made of the games of one part, and of their turns where that was asked for: `of` is that
-    part's key, `asked` stands for what was asked, `code` for the tenklog that made it, `named` for how rows call what
-    was asked. Whoever has another tenklog takes it for none.
+    part's key, `asked` stands for what was asked, `code` for the tenklog that made it. Whoever has another one takes it
+    for none. The ruleset has a name; before it was changed, it was that of `source`.
     """  # noqa: D205
 
     of: str
@@ -70,7 +70,8 @@ class Replays(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     code: str
     file: File
     turns: File | None = None
-    named: str = ""
+    name: str = ""
+    source: str = ""
 
     @property
     def files(self) -> dict[str, File]:

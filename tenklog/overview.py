@@ -119,7 +119,7 @@ def planned(
                 raise
             left_out.append(f"{' '.join(texts[len(fixed) :])}: {error.what}")
             continue
-        one = Asked(name, None if rules is None else changed[0], tuple(texts), settle)
+        one = Asked(name, None if rules is None else changed[0], tuple(texts), settle, base=rules)
         steps[one.key] = ({key: shown(value) for key, value in named.items()}, one)
     if not steps:
         raise UsageError(f"no value can be played: {left_out[0]}", "another range")

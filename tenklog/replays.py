@@ -44,7 +44,7 @@ HELD = 31 << 20
 class Asked(Struct, frozen=True):
     """What games are replayed under: a ruleset with its name, or their own (None), and what was changed as typed.
 
-    A ruleset has its changes already; games' own rules are still to be changed.
+    A ruleset has its changes already, and `base` is what it was before; games' own rules are still to be changed.
     """
 
     name: str
@@ -52,6 +52,7 @@ class Asked(Struct, frozen=True):
     changes: tuple[str, ...] = ()
     settle: Settle = "bank"
     keep_rule_changes: bool = False
+    base: Ruleset | None = None
 
     @property
     def key(self) -> str:
@@ -59,9 +60,9 @@ class Asked(Struct, frozen=True):
         return digest(json.encode(self))
 
     @property
-    def named(self) -> str:
-        """Return what stands for how rows call it: whatever else is called so takes its place."""
-        return digest(json.encode((self.name, self.changes, self.settle, self.keep_rule_changes)))
+    def source(self) -> str:
+        """Return what stands for the ruleset before its changes: it has its name alone in an archive."""
+        return digest(json.encode(self.base or self.rules))
 
     @property
     def typed(self) -> tuple[str, ...]:
@@ -113,10 +114,11 @@ def replay_archive(
     What was kept of other rules of the same name, as those were before somebody changed them, is kept no more.
     """
     folder = Path(os.path.abspath(folder))
-    asked = [*{one.key: one for one in asked}.values()]
-    named = {one.key: one.named for one in asked}
-    for number, rules in enumerate(asked):
-        if rules.named in [*named.values()][:number]:
+    by_key = {one.key: one for one in asked}
+    asked = [*by_key.values()]
+    sources: dict[str, str] = {}
+    for rules in asked:
+        if sources.setdefault(rules.name, rules.source) != rules.source:
             raise UsageError(f"two rulesets are called {rules.name}", "a name for each")
     with files.Lock(folder / archive.MANIFEST, timeout):
         writer = Writer(folder)
@@ -135,8 +137,13 @@ def replay_archive(
                 made.append(one)
                 # Here, so that those who replay need not wait for the disk.
                 files_ = {table: synced(*staged) for table, staged in one.staged.items()}
-                of_turns = files_.get("replayed_turns")
-                fresh.append(Replays(one.of, one.asked, archive.code(), files_["replays"], of_turns, named[one.asked]))
+                rules = by_key[one.asked]
+                fresh.append(
+                    Replays(
+                        one.of, one.asked, archive.code(), files_["replays"], files_.get("replayed_turns"),
+                        rules.name, rules.source,
+                    )
+                )  # fmt: skip
                 if monotonic() - began > COMMIT:
                     _commit(writer, fresh)
                     began = monotonic()

@@ -238,8 +238,8 @@ def test_a_list_of_an_older_tenklog_says_less_of_replays(several: Path) -> None:
     replays.replay_archive(several, ASKED, turns=True)
     before = rows(several)
     manifest = several / archive.MANIFEST
-    text = re.sub(r',\s*"named": "\w+"', "", manifest.read_text(encoding="utf-8"))
-    assert "named" not in text
+    text = re.sub(r',\s*"(name|source)": "[\w-]+"(?=,?\s*["}])', "", manifest.read_text(encoding="utf-8"))
+    assert "source" not in text
     manifest.write_text(text, encoding="utf-8")
     assert rows(several) == before
     assert replays.replay_archive(several, ASKED, turns=True).there == 8
@@ -263,18 +263,23 @@ def test_rules_that_were_changed_take_the_place_of_what_they_were(
         return staging.synced(target, rows)
 
     synced: list[Path] = []
-    mine = [replays.Asked("mine", change(preset("zilch"), {"target": target})) for target in (8000, 9000)]
-    other = [replays.Asked("mine", mine[0].rules, ("target=8000",)), replays.Asked("mine", mine[0].rules, (), "void")]
+    rules = [change(preset("zilch"), {"target": target}) for target in (8000, 9000)]
+    mine = [replays.Asked("mine", one) for one in rules]
+    other = [
+        replays.Asked("mine", change(rules[0], {"target": 3000}), ("target=3000",), base=rules[0]),
+        replays.Asked("mine", rules[0], (), "void"),
+        replays.Asked("zilch", change(preset("zilch"), {"target": 3000}), ("target=3000",), base=preset("zilch")),
+    ]
     replays.replay_archive(several, [mine[0], *other], turns=True)
-    assert there() == [4, 0, 4, 4]
+    assert there() == [4, 0, 4, 4, 4]
     replays.replay_archive(several, [mine[1]])
-    assert there() == [0, 4, 4, 4]
-    assert len(rows(several)) == 3 * 40
+    assert there() == [0, 4, 0, 0, 4]
+    assert len(rows(several)) == 2 * 40
     monkeypatch.setattr(replays, "COMMIT", -1)
     monkeypatch.setattr(replays, "synced", sync_some)
     with pytest.raises(KeyboardInterrupt):
         replays.replay_archive(several, [mine[0]])
-    assert there() == [2, 0, 4, 4]
+    assert there() == [2, 0, 0, 0, 4]
     with pytest.raises(UsageError, match="two rulesets are called mine; a name for each"):
         replays.replay_archive(several, mine)
 

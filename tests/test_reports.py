@@ -164,7 +164,7 @@ BY_HAND: list[Log] = [
 HAND_ASKED = [
     Asked("recorded", None),
     Asked("quick", QUICK),
-    Asked("quick", replace(QUICK, target=1200), ("target=1200",), "void"),
+    Asked("quick", replace(QUICK, target=1200), ("target=1200",), "void", base=QUICK),
 ]
 
 # Of 46656 throws of 6 dice 1440 have no one, no five and no three of a kind: of 2, 3, 4, 6 two each of three faces
@@ -604,7 +604,7 @@ class World:
         zilch = change(preset("zilch"), {"target": 2000})
         asked = [
             Asked("recorded", None, keep_rule_changes=True),
-            Asked("zilch", zilch, ("target=2000",), "stop"),
+            Asked("zilch", zilch, ("target=2000",), "stop", base=preset("zilch")),
             Asked("zilch", preset("zilch"), (), "void"),
         ]
         self.folder = folder

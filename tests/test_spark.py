@@ -386,7 +386,7 @@ def test_the_command_sums_up_what_replays_of_an_archive_make(
     document = said("replay", "--archive", folder, *rules, "--engine", "spark")
     asked = [
         replays.Asked("recorded", None, ("target=5000",)),
-        replays.Asked("zilch", change(preset("zilch"), {"target": 5000}), ("target=5000",)),
+        replays.Asked("zilch", change(preset("zilch"), {"target": 5000}), ("target=5000",), base=preset("zilch")),
     ]
     for one, told in zip(asked, document["totals"], strict=True):
         read = [reading.read(path) for path in logs]

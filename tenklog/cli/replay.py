@@ -106,7 +106,12 @@ def replay(
         from tenklog.replays import Asked
 
         others = {"write": write is not None, "settle sample": settle == "sample"}
-        wanted = [Asked(name, rules, sets, settle, keep_rule_changes) for name, rules in asked]
+        wanted = [
+            Asked("recorded", None, sets, settle, keep_rule_changes)
+            if rules is None
+            else Asked(rules.name, rules, sets, settle, keep_rule_changes, ruleset(name))
+            for name, rules in asked
+        ]
         place = archived(folder, games, addresses=where is not None, **others)
         if where is not None:
             _on_spark(where, place, wanted, form)
