@@ -267,7 +267,7 @@ class Writer:
 
         It takes the place of what was there, of what other rules of the same name gave, and of another tenklog's.
         """
-        files_ = (
+        fresh = (
             replace(one, file=self._named(one.file), turns=None if one.turns is None else self._named(one.turns))
             for one in made
         )
@@ -279,7 +279,7 @@ class Writer:
             and (one.of, one.asked) not in again
             and sources.get(one.name, one.source) == one.source
         )
-        self._set(Manifest(1, self.manifest.parts, (*kept, *files_)))
+        self._set(Manifest(1, self.manifest.parts, (*kept, *fresh)))
 
     def _set(self, manifest: Manifest) -> None:
         """Make a manifest the present one; replays of parts that are live no more leave it."""

@@ -198,13 +198,13 @@ def compiled(recorded: Recorded, chosen: Ints, found: Rules, told: Told) -> Play
     games = len(chosen)
     of_games = (np.zeros(games, kind) for kind in (np.int64, bool, bool, np.int64, np.int64, np.int64, bool))
     played = Played(*of_games, *np.zeros((2, seats.sum()), np.int64))
+    lie = (recorded.begin[chosen], counts, seats, np.cumsum(seats) - seats)
     last = ends.last_turns(int(seats.max()))
     todo, missing = np.arange(games), np.empty(counts.sum(), np.int64)
     while len(todo):
         cells = turns.cells()  # before their meanings: there is one for each then
         left, lacking = kernel.play(
-            todo, missing, cells, recorded.symbols, recorded.first, recorded.rolls,
-            recorded.begin[chosen], counts, seats, np.cumsum(seats) - seats, recorded.change,
+            todo, missing, cells, recorded.symbols, recorded.first, recorded.rolls, *lie, recorded.change,
             *turns.meanings(), KIND[BELOW], ends.minimum, ends.costs, ends.after, ends.threshold, last,
             told.became, told.kind, told.change, *astuple(played),
         )  # fmt: skip

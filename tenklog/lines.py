@@ -69,7 +69,7 @@ def scan(data: bytes) -> Scan:
     if ended:
         lines.pop()
     sealed = bool(lines) and events.unseal(lines[0]) is not None
-    found, wrong, whole = _read(lines, sealed)
+    found, wrong = _read(lines, sealed)
     sound = len(found)
     size = len(data) if wrong is None else sum(map(len, lines[:sound])) + sound
     torn, damage = b"", None
@@ -77,6 +77,7 @@ def scan(data: bytes) -> Scan:
         if sound and sound == len(lines) - 1 and _is_torn(lines, ended, sealed):
             torn = data[size:]
         else:
+            whole = sealed and _fits(lines[sound], lines[sound - 1][-34:-2] if sound else ZEROS)
             damage = Damage(sound + 1, size, *wrong, whole)
     elif not lines:
         damage = Damage(1, 0, "damage", "is empty", "a start event on line 1")
@@ -88,8 +89,8 @@ def scan(data: bytes) -> Scan:
 _Wrong = tuple[str, str, str]
 
 
-def _read(lines: list[bytes], sealed: bool) -> tuple[list[AnyEvent], _Wrong | None, bool]:
-    """Return the events of the sound lines, what is wrong with the line after them, and whether that fits its hash."""
+def _read(lines: list[bytes], sealed: bool) -> tuple[list[AnyEvent], _Wrong | None]:
+    """Return the events of the sound lines, and what is wrong with the line after them."""
     if sealed and len(lines) <= MOST_EVENTS and max(map(len, lines)) <= MOST_LINE:
         # Nearly every log is as it should be, which all lines together tell faster than one after another.
         try:
@@ -98,7 +99,7 @@ def _read(lines: list[bytes], sealed: bool) -> tuple[list[AnyEvent], _Wrong | No
                 found: list[AnyEvent] = _decode_lines(text)
                 if _encode_lines(found) == text:
                     events.check_times(found)
-                    return found, None, False
+                    return found, None
         except (DecodeError, RecursionError, TenklogError):
             pass
     found = []
@@ -113,9 +114,9 @@ def _read(lines: list[bytes], sealed: bool) -> tuple[list[AnyEvent], _Wrong | No
             except TenklogError as error:
                 wrong = ("format", error.what, error.right)
         if wrong is not None:
-            return found, wrong, sealed and _fits(line, h)
+            return found, wrong
         h = line[-34:-2]
-    return found, None, False
+    return found, None
 
 
 def _fits(line: bytes, previous: bytes) -> bool:

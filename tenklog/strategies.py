@@ -21,7 +21,6 @@ from tenklog.state import Position, Turn
 from tenklog.turns import play
 
 Throw = Callable[[Random, int], Dice]
-STEAL = ""  # nobody is called so
 MOST_TURNS = 5_000
 
 
@@ -38,7 +37,7 @@ class Strategy(Struct, frozen=True):
     banks: Callable[[Position, Turn, Random], bool]
     looks: bool = False
     draws: bool = False
-    begins: Callable[[Position, Turn, Random], str | None] | None = None  # whom to challenge, or STEAL, or neither
+    begins: Callable[[Position, Turn, Random, int], events.Event | None] | None = None  # what may precede a first throw
 
 
 # -- what to keep -----------------------------------------------------------------------------------------------------
@@ -101,12 +100,15 @@ def bank_any(position: Position, turn: Turn, rng: Random) -> bool:
 # -- what comes before the first throw --------------------------------------------------------------------------------
 
 
-def begin_any(position: Position, turn: Turn, rng: Random) -> str | None:
+def begin_any(position: Position, turn: Turn, rng: Random, seq: int) -> events.Event | None:
     """Challenge anybody every other time, and steal every other time, where that is legal."""
+    player = position.seats[turn.seat].player
     if not state.challenge_ban(position, turn) and rng.random() < 0.5:
         others = state.opponents(position, turn)
-        return others[int(rng.random() * len(others))]
-    return STEAL if not state.steal_ban(position, turn) and rng.random() < 0.5 else None
+        return events.Challenge(seq, player=player, opponent=others[int(rng.random() * len(others))])
+    if not state.steal_ban(position, turn) and rng.random() < 0.5:
+        return events.Steal(seq, player=player)
+    return None
 
 
 # -- the strategies ---------------------------------------------------------------------------------------------------
@@ -181,10 +183,8 @@ def next_event(position: Position, strategy: Strategy, rng: Random, seq: int = 1
         or (not state.bank_ban(position, turn)[0] and strategy.banks(position, turn, rng))
     ):
         return events.Bank(seq, player=player, points=turn.points)
-    if not turn.with_dice and strategy.begins and (first := strategy.begins(position, turn, rng)) is not None:
-        return (
-            events.Steal(seq, player=player) if first == STEAL else events.Challenge(seq, player=player, opponent=first)
-        )
+    if not turn.with_dice and strategy.begins and (first := strategy.begins(position, turn, rng, seq)):
+        return first
     return events.Roll(seq, player=player, dice=throw(rng, turn.dice_left))
 
 

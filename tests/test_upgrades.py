@@ -199,8 +199,8 @@ def test_an_upcast_behind_the_scan_reaches_every_reader_and_no_byte_of_the_file(
         return replace(event, text=f"{event.text} (of old)") if type(event) is events.Note else event
 
     def read(rows: list[bytes], sealed: bool) -> Any:
-        found, *wrong = real(rows, sealed)
-        return [upcast(event) for event in found], *wrong
+        found, wrong = real(rows, sealed)
+        return [upcast(event) for event in found], wrong
 
     monkeypatch.setattr(lines, "_read", read)
     note = next(n for n, event in enumerate(store.read(path).events) if type(event) is events.Note)

@@ -271,8 +271,8 @@ def simulate(
     """Play many games by strategies, and say who wins how often.
 
     best plays for most expected points, greedy for the next throw alone, cautious banks at once, hold:350 from 350
-    points, dice:3 with fewer than 3 dice left, random does anything legal; nobody else steals
-    or challenges.
+    points, dice:3 with fewer than 3 dice left, random does anything legal; nobody else steals or
+    challenges.
     """  # fmt: skip
     from tenklog import simulate as simulation
 

@@ -109,7 +109,7 @@ def replay(
         wanted = [
             Asked("recorded", None, sets, settle, keep_rule_changes)
             if rules is None
-            else Asked(rules.name, rules, sets, settle, keep_rule_changes, ruleset(name))
+            else Asked(rules.name, rules, sets, settle, keep_rule_changes, ruleset(name) if sets else None)
             for name, rules in asked
         ]
         place = archived(folder, games, addresses=where is not None, **others)
