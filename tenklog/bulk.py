@@ -6,6 +6,7 @@ turn. Every other game is replayed plainly. Needs numpy and pyarrow.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from threading import Lock, local
 from typing import TYPE_CHECKING, Any
 
@@ -248,9 +249,9 @@ def fast(recorded: Recorded, chosen: Ints, found: Rules, told: Told) -> tuple[In
     }
     columns |= {key: pa.array(values[sure].astype(np.int32)) for key, values in numbers.items()}
     table = pa.Table.from_arrays([columns[name] for name in schema().names], schema=schema())
-    goes_on = [(one, by_turns(recorded, int(chosen[one]), found, told, (played, one, int(lane[one])))) for one in on]
-    sure[[one for one, row in goes_on if row]] = True
-    more = [row for _, row in goes_on if row]
+    goes_on = by_turns(recorded, chosen[on].tolist(), found, told, (played, on, lane[on].tolist()))
+    sure[[one for one, row in zip(on, goes_on, strict=True) if row]] = True
+    more = [row for row in goes_on if row]
     return sure, pa.concat_tables([table, table_of(more)]) if more else table
 
 
@@ -313,13 +314,64 @@ def looked_up(
     return tables, np.flatnonzero(left).tolist()
 
 
-def by_turns(
-    recorded: Recorded, place: int, found: Rules, told: Told, on: tuple[Played, int, int] | None = None
-) -> Row | None:
-    """Replay a plain game turn by turn: each is looked up, and ended by the fold itself; None when one is not known.
+def turn_by_turn(
+    recorded: Recorded,
+    left: Sequence[int],
+    rules: Ruleset | dict[str, Ruleset],
+    settle: Settle,
+    known: Known,
+    told: Told,
+) -> tuple[list[Row], list[int]]:
+    """Replay what `looked_up` left, as far as turns can be looked up; return rows, and the places that are left."""
+    rows: list[Row] = []
+    walked = [place for place in left if not recorded.plain[place]]
+    alike: dict[str, list[int]] = {}
+    for place in left:
+        if recorded.plain[place]:
+            alike.setdefault(recorded.rules[place] if isinstance(rules, dict) else "", []).append(place)
+    for rules_hash, places in alike.items():
+        found = known.rules(rules[rules_hash] if isinstance(rules, dict) else rules, settle)
+        for place, row in zip(places, by_turns(recorded, places, found, told), strict=True):
+            if row is None:
+                walked.append(place)
+            else:
+                rows.append(row)
+    return rows, walked
 
-    It goes `on` after what is played already, of a game of that number there, whose first lane has that one.
+
+# A turn that is looked up: its place, its seat, what it changed there, how it ends here, its points, and its rolls.
+Looked = tuple[int, int, int, int, int, int]
+
+
+def by_turns(
+    recorded: Recorded,
+    places: Sequence[int],
+    found: Rules,
+    told: Told,
+    on: tuple[Played, Sequence[int], Sequence[int]] | None = None,
+) -> list[Row | None]:
+    """Replay plain games turn by turn: each is looked up, and ended by the fold itself; None for a game with an other.
+
+    They go `on` after what is played already, of games of these numbers there, whose first lanes have those.
     """
+    if not places:
+        return []
+    happened = np.zeros(len(places), np.int64) if on is None else on[0].turns[on[1]]
+    ends = recorded.begin[places] + recorded.turns[places]
+    counts = recorded.turns[places] - happened
+    at = np.concatenate([np.arange(end - count, end) for end, count in zip(ends, counts, strict=True)])
+    walked = found.turns.walk(recorded.symbols, recorded.first[at], recorded.rolls[at])
+    turns = zip(*(one.tolist() for one in (at, recorded.seat[at], recorded.change[at], *walked)), strict=True)
+    return [
+        _by_turns(recorded, place, found, told, [*islice(turns, count)], on and (on[0], on[1][number], on[2][number]))
+        for number, (place, count) in enumerate(zip(places, counts.tolist(), strict=True))
+    ]
+
+
+def _by_turns(
+    recorded: Recorded, place: int, found: Rules, told: Told, turns: list[Looked], on: tuple[Played, int, int] | None
+) -> Row | None:
+    """Replay a game, or the rest of one."""
     rules, seats = found.rules, slice(recorded.lane[place], recorded.lane[place] + recorded.seats[place])
     position = opening(tuple(recorded.names[seats].to_pylist()), rules, replayed=True)
     stopped = False
@@ -332,16 +384,12 @@ def by_turns(
         rounds, seat = divmod(happened - 1, len(position.seats))
         stood = (played.totals[lanes].tolist(), played.states[lanes].tolist())
         position = found.ends.stands(position, *stood, seat, rounds + 1, bool(played.finished[number]))
-    turns = slice(int(recorded.begin[place]) + happened, int(recorded.begin[place] + recorded.turns[place]))
-    told.forget(turns)
-    looked_up = found.turns.walk(recorded.symbols, recorded.first[turns], recorded.rolls[turns])
-    recorded_turns = zip(
-        *(one.tolist() for one in (recorded.seat[turns], recorded.change[turns], *looked_up)), strict=True
-    )
-    for at, (seat, there, number, points, rolls) in enumerate(recorded_turns, turns.start):
+    end = int(recorded.begin[place] + recorded.turns[place])
+    told.forget(slice(end - len(turns), end))
+    for at, seat, there, ended, points, rolls in turns:
         if stopped or position.turn is None or position.turn.seat != seat:
             continue
-        ending = found.turns.endings[number]
+        ending = found.turns.endings[ended]
         turn = Turn(seat, rules.dice, rolls=rolls, points=points)
         posted, why = worth_banking(position, turn, points)
         guess = ending.asks and why.startswith("below")

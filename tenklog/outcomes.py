@@ -1,6 +1,7 @@
 """Outcomes: this module says in rows what a replay makes of an archived game, whoever replays it, and where."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -37,6 +38,7 @@ class Row(Struct, frozen=True):
 COLUMNS = tuple(one for one in REPLAYS if one.name in Row.__struct_fields__)
 
 
+@cache
 def schema() -> "pa.Schema":
     """Return the schema of rows for pyarrow."""
     import pyarrow as pa

@@ -21,7 +21,7 @@ from tenklog.archive import Manifest, Part, Replays
 from tenklog.archiving import Writer
 from tenklog.errors import DataError, TenklogError, UsageError
 from tenklog.events import digest
-from tenklog.outcomes import Row, plainly, row_of
+from tenklog.outcomes import plainly, row_of
 from tenklog.replayer import Replayed
 from tenklog.rules import Ruleset, change, parse_changes
 from tenklog.staging import in_processes, in_threads, synced
@@ -233,7 +233,7 @@ def _replay(
     """
     import pyarrow as pa
 
-    from tenklog.bulk import Told, by_turns, looked_up, table_of
+    from tenklog.bulk import Told, looked_up, table_of, turn_by_turn
     from tenklog.columns import read
 
     part, asked = one
@@ -250,15 +250,7 @@ def _replay(
         if len(left) > most:
             made.append(rules)
             continue
-        rows: list[Row] = []
-        walked = []
-        for place in left:
-            here = agreed[recorded.rules[place]] if isinstance(agreed, dict) else agreed
-            row = by_turns(recorded, place, known.rules(here, rules.settle), told) if recorded.plain[place] else None
-            if row is None:
-                walked.append(place)
-            else:
-                rows.append(row)
+        rows, walked = turn_by_turn(recorded, left, agreed, rules.settle, known, told)
         for place, log, replayed in _walked(folder, part, {recorded.game(place): place for place in walked}, rules):
             rows.append(row_of(log, replayed))
             if by_turn:
@@ -314,5 +306,5 @@ def _write(target: Path, table: str, rows: "pa.Table", asked: Asked) -> int:
         for one in ASKED[table]
     }
     with files.telling(target), pa.OSFile(str(target), "wb") as out:
-        pq.write_table(pa.table(columns), out, compression="zstd")
+        pq.write_table(pa.table(columns), out, compression="snappy")  # small already, and zstd takes half as long again
     return len(rows)

@@ -5,7 +5,6 @@ No rule is stated here: where a turn stands, what it is worth and how it ends is
 a turn brings to its seat and to the game is what `ending` says. Needs numpy.
 """
 
-from copy import copy
 from threading import Lock
 from typing import Any, get_args
 
@@ -233,7 +232,7 @@ def with_minimum(rules: Ruleset, points: int) -> Ruleset:
 
 
 class _Probe:
-    """A game under other rules on which turns are walked from any stand."""
+    """A game under other rules on which turns are walked from any stand, one at a time."""
 
     def __init__(self, rules: Ruleset, settle: Settle) -> None:
         start = events.Start(
@@ -272,8 +271,8 @@ class _Probe:
 
     def walk(self, stand: Turn, steps: list[Step]) -> Turn | tuple[int, Ending]:
         """Walk some steps; return where the turn stands then, or the points it had when it ended, and how it ended."""
-        walker = copy(self._walker)
-        walker.game = replace(self._game, position=with_turn(self._at, stand))
+        walker = self._walker
+        walker.game, walker.ended = replace(self._game, position=with_turn(self._at, stand)), 0
         walker.log, walker.found, walker.walked = [], [], [Walked(self._turn)]
         try:
             for step in steps:

@@ -157,10 +157,8 @@ def looked_up(folder: Path, every: Sequence[replays.Asked]) -> tuple[set[tuple[i
                 pair.append((rows, left, of_turns))
             assert pair[0] == pair[1], number
             together |= {(number, game) for table in tables for game in table["game"].to_pylist()}
-            for place in left:
-                here = rules[recorded.rules[place]] if isinstance(rules, dict) else rules
-                if recorded.plain[place] and bulk.by_turns(recorded, place, known.rules(here, one.settle), told):
-                    by_turns.add((number, recorded.game(place)))
+            rows, _ = bulk.turn_by_turn(recorded, left, rules, one.settle, known, told)
+            by_turns |= {(number, row.game) for row in rows}
     return together, by_turns
 
 
