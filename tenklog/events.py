@@ -5,8 +5,8 @@ derived by the fold and never trusted from a file. The same event always gives t
 the order given here, absent fields left out. The hash `h` that ends a sealed line belongs to the line, not the event.
 """
 
+from binascii import hexlify
 from datetime import datetime
-from itertools import chain, repeat
 from typing import Annotated, Any, Literal
 
 from msgspec import DecodeError, Meta, Struct, ValidationError, json
@@ -292,7 +292,9 @@ def seal(bodies: list[bytes], h: bytes = ZEROS) -> list[bytes]:
 
 def sealed(bodies: list[bytes], known: list[bytes]) -> bytes:
     """Return the lines that `seal` gives as one, each with its newline, from their hashes."""
-    return b"".join(chain.from_iterable(zip(bodies, repeat(_SEAL), known, repeat(b'"}\n'))))
+    pieces = [_SEAL] * (4 * len(bodies))
+    pieces[::4], pieces[2::4], pieces[3::4] = bodies, known, [b'"}\n'] * len(bodies)
+    return b"".join(pieces)
 
 
 def link(previous: bytes, body: bytes) -> bytes:
@@ -310,8 +312,9 @@ def hashes(bodies: list[bytes], h: bytes = ZEROS) -> list[bytes]:
     found = []
     for body in bodies:
         one = _EMPTY.copy()  # no call for each, a tenth of the time that reading takes
-        one.update(h + body)
-        h = one.hexdigest().encode()
+        one.update(h)
+        one.update(body)
+        h = hexlify(one.digest())
         found.append(h)
     return found
 

@@ -19,6 +19,7 @@ from tenklog.tables import SETS
 from tenklog.transitions import KINDS, POSTS, Ints
 
 SET_FACES = faces(SETS)
+BATCH = 100  # games of which the lines are held at once
 TYPES = ("start", "roll", "keep", "bank", "bust")
 START, ROLL, KEEP, BANK, BUST = range(len(TYPES))
 OUTCOMES = [outcome for outcome, _, _ in KINDS]
@@ -53,6 +54,7 @@ class Ledger:
         throws = [_texts(b"%d" % face for face in range(1, 7))]
         for _ in range(1, MOST):
             throws.append((throws[-1][:, None] + b"," + throws[0]).ravel())
+        self._heads = [_texts([])] * len(TYPES)
         self._throws = b"[" + np.concatenate(throws) + b"]"  # in the order of FACES
 
     def write(self, starts: Sequence[events.Start], played: Played, chosen: Ints) -> Written:
@@ -61,14 +63,18 @@ class Ledger:
         rolls, turns = (_those(made, chosen, games) for made in (played.rolls, played.turns))
         count, lines = self._lay_out(len(starts), rolls, turns)
         texts = [events.encode(start) for start in starts]
-        bodies = self._bodies(texts, lines)
         heads = []
-        end = 0
-        for number in count.tolist():
-            of_game, end = bodies[end : end + number], end + number
-            hashes = events.hashes(of_game)
-            digest = events.digest(events.sealed(of_game, hashes))
-            heads.append((number, hashes[0].decode(), hashes[-1].decode(), digest))
+        begin = 0
+        for first in range(0, len(count), BATCH):
+            some = count[first : first + BATCH]
+            those = slice(begin, begin := begin + int(some.sum()))
+            bodies = self._bodies(texts[first : first + BATCH], {name: one[those] for name, one in lines.items()})
+            end = 0
+            for number in some.tolist():
+                of_game, end = bodies[end : end + number], end + number
+                hashes = events.hashes(of_game)
+                digest = events.digest(events.sealed(of_game, hashes))
+                heads.append((number, hashes[0].decode(), hashes[-1].decode(), digest))
         names, ids = pa.array([*self.players, None], pa.string()), pa.array([start.game for start in starts])
         return Written(heads, {
             "turns": _turns(turns, ids, names, starts[0]),
@@ -101,27 +107,32 @@ class Ledger:
 
     def _bodies(self, starts: Sequence[bytes], lines: Columns) -> list[bytes]:
         """Return the lines of all games without their hashes and closing braces; `starts` are the first ones."""
-        numbers = [b"%d" % number for number in range(int(lines["seq"].max(initial=0)) + 1)]
         bodies = np.empty(len(lines["seq"]), object)
-        for kind, name in enumerate(TYPES):
-            there = lines["kind"] == kind
+        for kind, heads in enumerate(self._heads_to(int(lines["seq"].max(initial=0)))):
+            there = np.flatnonzero(lines["kind"] == kind)
             if kind == START:
                 bodies[there] = [start[:-1] for start in starts]
                 continue
-            who, what = lines["player"][there], lines["value"][there]
+            seq, who, what = (lines[name][there] for name in ("seq", "player", "value"))
             if kind == ROLL:
-                tails = self._rolls[who] + self._throws[what]
+                bodies[there] = heads[seq] + self._rolls[who] + self._throws[what]
             elif kind == KEEP:
-                tails = self._keeps[who, what]
+                bodies[there] = heads[seq] + self._keeps[who, what]
             elif kind == BANK:
                 points, same = np.unique(what, return_inverse=True)
-                tails = self._banks[who] + _texts(b"%d" % one for one in points.tolist())[same]
+                texts = _texts(b"%d" % one for one in points.tolist())
+                bodies[there] = heads[seq] + self._banks[who] + texts[same]
             else:
-                tails = self._busts[who]
-            heads = _texts(b'{"type":"%b","seq":%b' % (name.encode(), number) for number in numbers)
-            bodies[there] = heads[lines["seq"][there]] + tails
+                bodies[there] = heads[seq] + self._busts[who]
         found: list[bytes] = bodies.tolist()
         return found
+
+    def _heads_to(self, most: int) -> list[Ints]:
+        """Return by kind what lines begin with, up to their numbers, by these."""
+        if len(self._heads[0]) <= most:
+            numbers = [b"%d" % number for number in range(2 * most + 1)]
+            self._heads = [_texts(b'{"type":"%b","seq":%b' % (kind.encode(), one) for one in numbers) for kind in TYPES]
+        return self._heads
 
     def _events(self, starts: Sequence[bytes], lines: Columns, ids: pa.Array, names: pa.Array) -> pa.Table:
         kind, shown = lines["kind"], lines["faces"]
@@ -156,6 +167,8 @@ def _tail(event: events.Event) -> bytes:
 
 def _those(made: Columns, chosen: Ints, games: Ints) -> Columns:
     """Return the columns of chosen games alone, numbered anew."""
+    if chosen.all():
+        return dict(made)
     there = chosen[made["game"]]
     return {name: games[one[there]] if name == "game" else one[there] for name, one in made.items()}
 

@@ -18,10 +18,13 @@ from tenklog.errors import AccessError, DataError, TenklogError
 from tenklog.events import digest
 from tenklog.lines import Scan, scan
 from tenklog.rows import first_hash, rows
-from tenklog.tables import RowFiles, Rows, sql_text
+from tenklog.tables import TABLES, RowFiles, Rows, sql_text
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from duckdb import DuckDBPyConnection
+
+ROW_GROUP = 122_880  # rows, as DuckDB writes them
 
 Result = Literal["archived", "already", "measured", "superseded", "removed", "skipped", "failed"]
 
@@ -96,7 +99,12 @@ def stage(taken: Taken, prefix: Path, threads: int | None, progress: Callable[[i
         if games:
             con = archive.connect(threads)
             for table, lines in fresh.paths.items():
-                written[table] = write_part(con, fresh.select(con, table), lines.with_suffix(".parquet"))
+                target, whole = lines.with_suffix(".parquet"), fresh.whole.get(table)
+                if whole is None:
+                    written[table] = write_part(con, fresh.select(table), target)
+                else:
+                    more = con.sql(fresh.select(table)).to_arrow_table() if lines.stat().st_size else None
+                    written[table] = _write_arrow(con, table, (whole, more) if more else (whole,), target)
             con.close()
         for lines in fresh.paths.values():
             files.remove(lines)
@@ -169,6 +177,26 @@ def write_part(
         what = f"could not be written: {str(error).splitlines()[0]}"
         raise AccessError(what, "room on the disk", str(target)) from None
     return synced(target, int(count))
+
+
+def _write_arrow(con: "DuckDBPyConnection", table: str, rows: Sequence["pa.Table"], target: Path) -> File:
+    """Write rows that came as Arrow as a synced Parquet file: pyarrow does it in two thirds of the time of DuckDB."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    nulls = ", ".join(f'NULL::{one.type} AS "{one.name}"' for one in TABLES[table])
+    schema = con.sql(f"SELECT {nulls} LIMIT 0").to_arrow_table().schema
+    with (
+        files.telling(target, "room on the disk"), pa.OSFile(str(target), "wb") as out,
+        pq.ParquetWriter(out, schema, compression="zstd") as written,
+    ):  # fmt: skip
+        for some in rows:
+            there = set(some.column_names)
+            columns = [
+                some[one.name].cast(one.type) if one.name in there else pa.nulls(len(some), one.type) for one in schema
+            ]
+            written.write_table(pa.Table.from_arrays(columns, schema=schema), ROW_GROUP)
+    return synced(target, sum(map(len, rows)))
 
 
 def synced(target: Path, rows: int) -> File:

@@ -379,7 +379,7 @@ def _load_logs(con: "DuckDBPyConnection", logs: Sequence[Path], luck: bool) -> d
                 found = scan(data)
                 fresh.add(rows(reading.log_of(path, found, named=False), found, data, luck))
         for table in TABLES:
-            con.execute(f"CREATE TABLE source.added_{table} AS {fresh.select(con, table)}")
+            con.execute(f"CREATE TABLE source.added_{table} AS {fresh.select(table)}")
     newer = "WHERE game NOT IN (SELECT game FROM source.added_games)"
     added = {table: f" {newer} UNION ALL BY NAME SELECT * FROM source.added_{table}" for table in TABLES}
     return added | {table: f" {newer}" for table in ASKED if table not in TABLES}

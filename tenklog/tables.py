@@ -18,7 +18,6 @@ from tenklog.rules import DEFAULTS
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from duckdb import DuckDBPyConnection
 
 SETS = {dice: number for number, dice in enumerate(sets())}
 Rows = dict[str, "bytes | pa.Table"]  # by table, as JSON Lines or as a table of Arrow
@@ -216,11 +215,11 @@ LISTED = ("seats", "turns", "rolls")  # whose rows of a game come as one object 
 class RowFiles:
     """The rows of logs on their way to DuckDB: a file of JSON Lines for each table, open inside `with`.
 
-    Those of many logs at once may come as a table of Arrow; they are the first rows then.
+    Those of many logs at once may come as a table of Arrow (`whole`); they are the first rows then.
     """
 
     def __init__(self, prefix: Path) -> None:
-        self._whole: dict[str, pa.Table] = {}
+        self.whole: dict[str, pa.Table] = {}
         self.paths = {table: prefix.parent / f"{prefix.name}-{table}.json" for table in TABLES}
         self._longest = 16 << 20  # bytes of a line; what DuckDB sets aside grows with it
 
@@ -236,27 +235,14 @@ class RowFiles:
         """Write the rows of one log, or keep those of many."""
         for table, lines in rows.items():
             if not isinstance(lines, bytes):
-                assert table not in self._whole
-                self._whole[table] = lines
+                assert table not in self.whole
+                self.whole[table] = lines
                 continue
             self._open[table].write(lines)
             if table != "events":
                 self._longest = max(self._longest, len(lines))
 
-    def select(self, con: "DuckDBPyConnection", table: str) -> str:
-        """Return the SQL that reads the rows of a table on a connection."""
-        lines = self._lines(table)
-        if (whole := self._whole.get(table)) is None:
-            return lines
-        con.register("whole", whole)
-        there = whole.column_names
-        columns = ", ".join(
-            f'"{one.name}"' if one.name in there else f'NULL::{one.type} AS "{one.name}"' for one in TABLES[table]
-        )
-        more = f" UNION ALL {lines}" if self.paths[table].stat().st_size else ""  # which costs a third more
-        return f"SELECT {columns} FROM whole{more}"
-
-    def _lines(self, table: str) -> str:
+    def select(self, table: str) -> str:
         """Return the SQL that reads the rows of a table that came one log at a time."""
         columns = TABLES[table]
         many = table in LISTED
