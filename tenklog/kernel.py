@@ -1,8 +1,8 @@
-"""Kernel: this module has the loops of a bulk replay that are compiled where numba is installed.
+"""Kernel: this module has the loops that are compiled where numba is installed.
 
-They do what `columns`, `transitions` and `bulk` do with numpy: tell usual turns from others, look recorded rolls up
-in the cells of a table, and carry what turns bring through the seats of a game. All that they know of rules stands in
-the tables that they are given.
+Those of a bulk replay do what `columns`, `transitions` and `bulk` do with numpy: tell usual turns from others, look
+recorded rolls up in the cells of a table, and carry what turns bring through the seats of a game. The one of `lockstep`
+plays simulated games. All that they know of rules and strategies stands in the tables that they are given.
 """
 
 from importlib import import_module
@@ -11,12 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from tenklog.transitions import ASKS, BUST, GUESS, POSTS, SETTLED, UNKNOWN, WIDTH, WON
+from tenklog.transitions import ASKS, BUST, FIRST_BUST, GUESS, POSTS, SETTLED, UNKNOWN, WIDTH, WON, ZERO
 
 # What a recorded turn may have been, beside unusual (0); that much fewer than three lines follow its rolls and keeps.
 BANKED, LOST_ALL, WON_ALL = 1, 2, 3
 # What became of a recorded turn.
 NEVER_HAPPENED, SAME, RESCORED, SETTLED_TURN = range(4)
+# Of a simulated throw: it loses the turn by a bust, or brings something else but choices.
+LOST, OTHER = -1, -2
+# How a simulated turn stands in the game: turns follow the one that reaches the target; it may end the game at once; it
+# is one of the last turns, or the very last.
+FOLLOWED, AT_ONCE, LATE, LAST = range(4)
+BANKS, FREE = 1, 2  # a bank is made; both a bank and a throw were legal
+# Why a simulated game waits: it is over or goes on no more, it needs random numbers or room for rows, or an answer.
+GONE, DRAWS, ROOM, CONTEXT, KEEP, STOP = range(6)
 COMPILED = find_spec("numba") is not None
 numba: Any = import_module("numba") if COMPILED else None
 # Of what is asked for most: a signed index may count from the end, and whether it does is looked at each time.
@@ -176,3 +184,162 @@ def play(
         turns[game], same[game], settled[game], guesses[game] = played, kept, other, guessed
         begun[game], unknown[game] = end != count, left_out
     return left, lacking
+
+
+@_compiled
+def _answer(questions: Any, answers: Any, question: int) -> Any:
+    """Return the answer to a question, -1 for one that was not asked yet."""
+    low, high = 0, len(questions)
+    while low < high:
+        middle = (low + high) >> 1
+        if questions[INDEX(middle)] < question:
+            low = middle + 1
+        else:
+            high = middle
+    return answers[INDEX(low)] if low < len(questions) and questions[INDEX(low)] == question else np.int64(-1)
+
+
+@_compiled
+def question_of(context: int, points: int, node: int, number: int) -> Any:
+    """Return the number of the question what to do in a context, where a turn stands, and what it holds."""
+    return (context << 42) + (points << 16) + (node << 10) + number
+
+
+@_compiled
+def context_of(strategy: int, state: int, standing: int, by: int) -> Any:
+    """Return the number of the question for the context of a strategy, its seat, how that stands, and by how much."""
+    return (((strategy * 64 + state) * 4 + standing) << 32) + by + (1 << 31)
+
+
+@_compiled
+def _lead(totals: Any, seat: int) -> Any:
+    """Return by how much a seat leads the best other; with one seat its total."""
+    if len(totals) == 1:
+        return totals[0]
+    best = totals[0 if seat else 1]
+    for other in range(len(totals)):
+        if other != seat:
+            best = max(best, totals[other])
+    return totals[seat] - best
+
+
+@_compiled
+def simulate(
+    todo: Any, waits: Any, question: Any, draws: Any, size: Any, offset: Any, sets: Any,
+    options: Any, many: Any, highest: Any, dice: Any, must_throw: Any, gains: Any, after: Any, kept: Any, whole: int,
+    minimum: Any, costs: Any, then: Any, threshold: int, last: Any,
+    same: Any, looks: Any, blind: Any, plain: Any,
+    contexts: Any, of_contexts: Any, keeps: Any, of_keeps: Any, stops: Any, of_stops: Any,
+    most_points: int, most_total: int, most_turns: int,
+    first: Any, games: Any, seats: Any, over: Any, rolls: Any, turns: Any, rolled: int, ended: int,
+) -> Any:  # fmt: skip
+    """Play the games of `todo` until they are over, or wait for something (`waits`, and the `question`).
+
+    Return how many rows `rolls` and `turns` have then, beside those that they had before.
+    """
+    players = seats.shape[1]
+    for place in range(len(todo)):
+        game = todo[place]
+        stands, table = games[game], seats[game]
+        totals = table[:, 0]
+        seat, node, points, thrown, hot = stands[0], stands[1], stands[2], stands[3], stands[4]
+        turn, number, due, drawn = stands[5], stands[6], stands[7], stands[8]
+        while True:
+            if drawn == draws.shape[1]:
+                waits[game] = DRAWS
+                break
+            if rolled == rolls.shape[1] or ended == turns.shape[1]:
+                waits[game] = ROOM
+                break
+            throw = offset[dice[node]] + np.int64(draws[game, drawn] * size[dice[node]])
+            shown = np.int64(sets[throw])
+            choice = options[node, shown]
+            if choice == OTHER or points >= most_points:
+                waits[game] = GONE
+                break
+            player = (first[game] + seat) % players
+            own, state, lost = totals[seat], table[seat, 1], choice == LOST
+            # What a strategy looks at beside its turn: it may end the game at once with what that may come to.
+            standing, by = FOLLOWED, np.int64(0)
+            if looks[player] and due >= 0:
+                standing, by = LAST if due == 1 else LATE, _lead(totals, seat)
+            alone = looks[player] and due < 0 and last[seat] == 0
+            if many[node, shown] > 1:
+                context, at_stake = plain[player], np.int64(0)
+                if not blind[player]:
+                    ends_now = alone and own + points + highest[node, shown] >= threshold
+                    asked = context_of(same[player], state, AT_ONCE if ends_now else standing, own if ends_now else by)
+                    context, at_stake = _answer(contexts, of_contexts, asked), points
+                    if context < 0:
+                        waits[game], question[game] = CONTEXT, asked
+                        break
+                asked = question_of(context, at_stake, node, shown)
+                which = _answer(keeps, of_keeps, asked)
+                if which < 0:
+                    waits[game], question[game] = KEEP, asked
+                    break
+                choice += which
+            now, leaves = (points, node) if lost else (points + gains[choice], after[choice])
+            stop = np.int64(0)
+            if not lost and not must_throw[leaves]:
+                ends_now = alone and own + now >= threshold
+                asked = context_of(same[player], state, AT_ONCE if ends_now else standing, own if ends_now else by)
+                context = _answer(contexts, of_contexts, asked)
+                if context < 0:
+                    waits[game], question[game] = CONTEXT, asked
+                    break
+                asked = question_of(context, now, leaves, 0)
+                stop = _answer(stops, of_stops, asked)
+                if stop < 0:
+                    waits[game], question[game] = STOP, asked
+                    break
+            keep = np.int64(-1) if lost else kept[choice]
+            drawn += 1
+            thrown += 1
+            hot += keep >= 0 and dice[leaves] == whole
+            ends = lost or (stop & BANKS) > 0
+            roll = (
+                game, player, seat, turn, number, thrown, throw, shown, node, points, choice, keep, now, leaves, stop,
+                np.int64(lost), np.int64(ends),
+            )  # fmt: skip
+            for column in range(len(roll)):
+                rolls[column, rolled] = roll[column]
+            rolled += 1
+            points, node = now, leaves
+            if not ends:
+                continue
+            worth = np.int64(0) if lost else points
+            posts = worth > 0 and worth >= minimum[state]
+            kind = (FIRST_BUST if thrown == 1 else BUST) if lost else POSTS if posts else ZERO
+            posted = worth if posts else np.int64(0)
+            change, lead = posted + costs[state, kind], _lead(totals, seat)
+            total = totals[seat] = own + change
+            table[seat, 1] = then[state, kind]
+            table[seat, 2] = table[seat, 2] + 1 if lost else 0
+            table[seat, 3] = table[seat, 3] + 1 if posts else 0
+            table[seat, 4] += 1
+            table[seat, 5] += lost
+            end = (
+                game, player, seat, turn, number, np.int64(kind), points, posted, change, own, total, lead, thrown,
+                dice[node], hot, state, np.int64(due >= 0), table[seat, 2], table[seat, 3],
+            )  # fmt: skip
+            for column in range(len(end)):
+                turns[column, ended] = end[column]
+            ended += 1
+            # The dice are passed on.
+            if due < 0 and total >= threshold:
+                due = last[seat]
+            elif due > 0:
+                due -= 1
+            following = (seat + 1) % players
+            number += due != 0 and following <= seat
+            seat, node, points, thrown, hot, turn = following, 0, 0, 0, 0, turn + 1
+            if due == 0:
+                over[game] = (totals == totals.max()).sum() == 1
+            if due == 0 or turn == most_turns or abs(total) > most_total:
+                waits[game] = GONE
+                break
+        left = (seat, node, points, thrown, hot, turn, number, due, drawn)
+        for column in range(len(left)):
+            stands[column] = left[column]
+    return rolled, ended

@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from tenklog import events
 from tenklog.dice import MOST
-from tenklog.lockstep import BANKS, FACES, FREE, Board, Columns, Played, faces
+from tenklog.kernel import BANKS, FREE
+from tenklog.lockstep import FACES, Board, Columns, Played, faces
 from tenklog.scoring import Table
 from tenklog.tables import SETS
 from tenklog.transitions import KINDS, POSTS, Ints
@@ -75,7 +76,7 @@ class Ledger:
                 hashes = events.hashes(of_game)
                 digest = events.digest(events.sealed(of_game, hashes))
                 heads.append((number, hashes[0].decode(), hashes[-1].decode(), digest))
-        names, ids = pa.array([*self.players, None], pa.string()), pa.array([start.game for start in starts])
+        names, ids = pa.array(self.players, pa.string()), pa.array([start.game for start in starts])
         return Written(heads, {
             "turns": _turns(turns, ids, names, starts[0]),
             "rolls": _rolls(rolls, ids, names, starts[0], self.board),
@@ -138,10 +139,10 @@ class Ledger:
         kind, shown = lines["kind"], lines["faces"]
         texts = pa.array([start.decode() for start in starts], pa.string())
         columns = {
-            "game": ids.take(pa.array(lines["game"])),
+            "game": _words(ids, lines["game"]),
             "seq": _whole(lines["seq"], np.int32),
-            "type": pa.array(TYPES).take(pa.array(kind)),
-            "player": names.take(pa.array(np.where(kind == START, len(self.players), lines["player"]))),
+            "type": _words(TYPES, kind),
+            "player": _words(names, lines["player"], kind == START),
             "dice": _lists(shown, shown[:, 0] == 0),
             "points": pa.array(lines["value"], pa.int64(), mask=kind != BANK),
             "line": texts.take(pa.array(lines["game"], mask=kind != START)),
@@ -167,10 +168,9 @@ def _tail(event: events.Event) -> bytes:
 
 def _those(made: Columns, chosen: Ints, games: Ints) -> Columns:
     """Return the columns of chosen games alone, numbered anew."""
-    if chosen.all():
-        return dict(made)
     there = chosen[made["game"]]
-    return {name: games[one[there]] if name == "game" else one[there] for name, one in made.items()}
+    some = made if there.all() else {name: one[there] for name, one in made.items()}
+    return some | {"game": games[some["game"]]}
 
 
 # -- columns ----------------------------------------------------------------------------------------------------------
@@ -178,6 +178,11 @@ def _those(made: Columns, chosen: Ints, games: Ints) -> Columns:
 
 def _whole(values: Ints, kind: type[np.integer[Any]], null: Ints | None = None) -> pa.Array:
     return pa.array(values.astype(kind), mask=null)
+
+
+def _words(words: pa.Array | Sequence[str], which: Ints, null: Ints | None = None) -> pa.DictionaryArray:
+    """Return texts, each one of some words, as a dictionary: it is written as it is."""
+    return pa.DictionaryArray.from_arrays(pa.array(which.astype(np.int32), mask=null), words)
 
 
 def _lists(shown: Ints, null: Ints | None = None) -> pa.Array:
@@ -191,13 +196,13 @@ def _lists(shown: Ints, null: Ints | None = None) -> pa.Array:
 
 def _of_game(made: Columns, ids: pa.Array, names: pa.Array, start: events.Start) -> dict[str, Any]:
     """Return what the rows of a game's turns and rolls have in common."""
-    count = len(made["game"])
+    no = np.zeros_like(made["game"])
     return {
-        "game": ids.take(pa.array(made["game"])),
-        "rules": pa.repeat(start.rules.name, count),
-        "origin": pa.repeat(start.origin, count),
+        "game": _words(ids, made["game"]),
+        "rules": _words([start.rules.name], no),
+        "origin": _words([start.origin], no),
         "seat": _whole(made["seat"] + 1, np.uint8),
-        "player": names.take(pa.array(made["player"])),
+        "player": _words(names, made["player"]),
         "turn": _whole(made["turn"] + 1, np.int32),
         "round": _whole(made["round"], np.int32),
     }
@@ -206,13 +211,13 @@ def _of_game(made: Columns, ids: pa.Array, names: pa.Array, start: events.Start)
 def _turns(turns: Columns, ids: pa.Array, names: pa.Array, start: events.Start) -> pa.Table:
     posts, count = turns["kind"] == POSTS, len(turns["game"])
     numbers = {"rolls", "hot_dice", "busts_running", "scores_running", "first_seq", "last_seq"}
-    alone = len(names) == 2
+    alone = len(names) == 1
     return pa.table(
         _of_game(turns, ids, names, start)
         | {key: _whole(turns[key], np.int32) for key in numbers}
         | {key: pa.array(turns[key], pa.int64()) for key in ("points", "posted", "change", "total")}
         | {
-            "outcome": pa.array(OUTCOMES).take(pa.array(turns["kind"])),
+            "outcome": _words(OUTCOMES, turns["kind"]),
             "total_before": pa.array(turns["before"], pa.int64()),
             "lead": pa.array(turns["lead"], pa.int64(), mask=np.full(count, alone)),
             "dice_left": _whole(turns["dice_left"], np.uint8, ~posts),
@@ -237,12 +242,12 @@ def _rolls(rolls: Columns, ids: pa.Array, names: pa.Array, start: events.Start, 
             "roll_set": _whole(rolls["shown"], np.int16),
             "kept": _lists(np.where(kept[:, None], SET_FACES[rolls["kept"]], 0), ~kept),
             "kept_set": _whole(rolls["kept"], np.int16, ~kept),
-            "result": pa.array(RESULTS).take(pa.array(np.where(lost, 0, np.where(kept, 1, 2)))),
+            "result": _words(RESULTS, np.where(lost, 0, np.where(kept, 1, 2))),
             "points_before": pa.array(rolls["before"], pa.int64()),
             "points": pa.array(rolls["points"], pa.int64()),
             "dice_left": _whole(left, np.uint8, lost),
             "hot": pa.array(kept & (left == board.rules.dice)),
-            "decision": pa.array(["roll", "bank"]).take(pa.array(stop & BANKS, mask=lost)),
+            "decision": _words(["roll", "bank"], stop & BANKS, lost),
             "free": pa.array(stop & FREE > 0, mask=lost),
             "bust_chance": pa.array(board.bust_chance[rolls["node"]]),
             "by_tool": pa.repeat(False, len(kept)),

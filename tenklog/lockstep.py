@@ -1,4 +1,4 @@
-"""Lockstep: this module plays many simulated games at once, a throw of each of them a step, as `simulate` plays one.
+"""Lockstep: this module plays many simulated games at once, in a compiled loop, as `simulate` plays one.
 
 It states no rule and no strategy. What a throw brings is what `chances` found on the fold, what the end of a turn
 brings stands in `transitions.Ends`, and what a strategy does is asked of itself, once for each spot: who is at turn,
@@ -13,22 +13,22 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tenklog import events, state
+from tenklog import events, kernel, state
 from tenklog.chances import Chances, Choice, Node, losing_throws
 from tenklog.dice import MOST, Dice
+from tenklog.kernel import AT_ONCE, BANKS, FOLLOWED, FREE, LATE, LOST, OTHER
 from tenklog.rows import is_free
 from tenklog.rules import Ruleset
 from tenklog.scoring import Table
 from tenklog.state import Position, Seat, opening, with_turn
 from tenklog.strategies import MOST_TURNS, Strategy, all_throws, keep_most, next_event
 from tenklog.tables import SETS
-from tenklog.transitions import BUST, FIRST_BUST, POSTS, ZERO, Ends, Ints
+from tenklog.transitions import Ends, Ints
 from tenklog.turns import play
 
 MOST_NODES = 64  # of a ruleset's turns; with more of them games are played one by one
 MOST_POINTS, MOST_TOTAL = 1 << 25, 1 << 30  # in a game that is not left to be played by itself
 BLOCK = 64  # random numbers that are drawn at once for each game
-LOST, OTHER = -1, -2  # a throw that loses the turn by a bust, and one that brings something else but choices
 
 # All throws of 1 to 6 dice, by number of dice and in the order of `strategies.fair`: faces (0 for none), and sets.
 _ALL = [throw for count in range(1, MOST + 1) for throw in all_throws(count)]
@@ -107,32 +107,20 @@ def _busts(at: Position, node: Node, dice: tuple[int, ...]) -> bool:
 
 # -- what strategies do -----------------------------------------------------------------------------------------------
 
-# How a turn stands in the game: turns follow the one that reaches the target; it may end the game at once; it is one
-# of the last turns, or the very last.
-FOLLOWED, AT_ONCE, LATE, LAST = range(4)
-BANKS, FREE = 1, 2  # a bank is made; both a bank and a throw were legal
-
 
 class Asked:
     """Answers to questions that are whole numbers, each asked once."""
 
     def __init__(self, ask: Callable[[int], int]) -> None:
         self._ask = ask
-        self._questions, self._answers = np.full(1, -1), np.zeros(1, np.int64)
+        self.questions, self.answers = np.zeros((2, 0), np.int64)  # in the order of questions
 
-    def __call__(self, questions: Ints) -> Ints:
-        """Return the answers to some questions."""
-        at = np.searchsorted(self._questions, questions)
-        at[at == len(self._questions)] = 0
-        unknown = self._questions[at] != questions
-        if unknown.any():
-            fresh = np.unique(questions[unknown])
-            where = np.searchsorted(self._questions, fresh)
-            self._answers = np.insert(self._answers, where, [self._ask(one) for one in fresh.tolist()])
-            self._questions = np.insert(self._questions, where, fresh)
-            at = np.searchsorted(self._questions, questions)
-        found: Ints = self._answers[at]
-        return found
+    def ask(self, questions: Ints) -> None:
+        """Ask some questions that were not asked yet."""
+        fresh = np.unique(questions)
+        where = np.searchsorted(self.questions, fresh)
+        self.answers = np.insert(self.answers, where, [self._ask(one) for one in fresh.tolist()])
+        self.questions = np.insert(self.questions, where, fresh)
 
 
 class Spots:
@@ -142,23 +130,21 @@ class Spots:
         self.board, self.ends, self.strategies = board, ends, strategies
         self._positions: list[tuple[Strategy, Position]] = []
         self._rng = Random(0)  # noqa: S311  (none of these strategies draws numbers)
-        self._contexts = Asked(self._context)
+        self.contexts, self.keeps, self.stops = Asked(self._context), Asked(self._keep), Asked(self._stop)
         known = [one.name for one in strategies]
-        self._same = np.array([known.index(name) for name in known])  # players of one strategy do the same
-        self.keeps = Asked(self._keep)
-        self.stops = Asked(self._stop)
+        self.same = np.array([known.index(name) for name in known])  # players of one strategy do the same
         # The keep of a strategy that looks at the dice alone is that of any spot.
         self.blind = np.array([one.keep is keep_most for one in strategies])
-        self._looks = np.array([one.looks for one in strategies])
-        players, no = np.arange(len(strategies)), np.zeros(len(strategies), np.int64)
-        self.plain = self.context(players, no, no + FOLLOWED, no)
+        self.looks = np.array([one.looks for one in strategies])
+        # Where a seat stands that has not opened, and turns follow.
+        plain = [kernel.context_of(number, 0, FOLLOWED, 0) for number in self.same.tolist()]
+        self.contexts.ask(np.array(plain))
+        self.plain = self.contexts.answers[np.searchsorted(self.contexts.questions, plain)]
 
-    def context(self, player: Ints, state: Ints, standing: Ints, by: Ints) -> Ints:
-        """Return the numbers of contexts: a player, the state of the seat, how the turn stands, and by what points."""
-        looks = self._looks[player]
-        standing, by = np.where(looks, standing, FOLLOWED), np.where(looks, by, 0)
-        questions: Ints = (((self._same[player] * 64 + state) * 4 + standing) << 32) + by + (1 << 31)
-        return self._contexts(questions)
+    @property
+    def asked(self) -> tuple[Asked, Asked, Asked]:
+        """Return all that is asked: for contexts, what to keep, and whether to stop."""
+        return self.contexts, self.keeps, self.stops
 
     def _context(self, question: int) -> int:
         """Make a position for a strategy, the state of its seat, how that stands, and by how many points."""
@@ -210,14 +196,19 @@ class Spots:
         return BANKS * banks + FREE * is_free(position)
 
 
-def _question(context: Ints, points: Ints, node: Ints, number: Ints | int = 0) -> Ints:
-    question: Ints = (context << 42) + (points << 16) + (node << 10) + number
-    return question
-
-
 # -- playing ----------------------------------------------------------------------------------------------------------
 
 Columns = dict[str, Ints]
+ROLLS = (
+    "game", "player", "seat", "turn", "round", "roll", "throw", "shown", "node", "before", "choice", "kept", "points",
+    "after", "stop", "lost", "ended",
+)  # fmt: skip
+# What is noted of `opened` first is the state of the seat.
+TURNS = (
+    "game", "player", "seat", "turn", "round", "kind", "points", "posted", "change", "before", "total", "lead", "rolls",
+    "dice_left", "hot_dice", "opened", "last", "busts_running", "scores_running",
+)  # fmt: skip
+FLAGS = {"lost", "ended", "last"}
 
 
 class Played(Struct, frozen=True):
@@ -257,6 +248,8 @@ class Lockstep:
         self.seats = len(strategies)
         self.last = ends.last_turns(self.seats)[self.seats]  # that follow the first to reach the target, by the seat
         self.opened = np.array([one.opened for one in self.ends.states])
+        # Room for the rows of games that are being played; it is used again, and doubled when it is full.
+        self._rolls, self._turns = (np.empty((len(names), 1 << 12), np.int64) for names in (ROLLS, TURNS))
 
     @staticmethod
     def of(rules: Ruleset, strategies: Sequence[Strategy]) -> "Lockstep | None":
@@ -267,163 +260,43 @@ class Lockstep:
 
     def play(self, rngs: Sequence[Random], first: Ints) -> Played:
         """Play games, each with its own dice; `first` is the player who sits in the first seat."""
-        table = _Table(len(rngs), self.seats, first)
-        draws = np.zeros((len(rngs), BLOCK))
-        rolls: list[Columns] = []
-        turns: list[Columns] = []
-        active = np.arange(len(rngs)) if self.board.small else np.zeros(0, np.int64)
-        step = 0
-        while len(active):
-            if step % BLOCK == 0:
-                draws[active] = [
-                    [draw() for _ in range(BLOCK)] for draw in (rngs[one].random for one in active.tolist())
-                ]
-            thrown = self.board.count[table.node[active]]
-            throw = OFFSET[thrown] + (draws[active, step % BLOCK] * SIZE[thrown]).astype(np.int64)
-            active, made = self._throw(table, active, throw)
-            rolls.append(made)
-            done = active[made["ended"]]
-            if len(done):
-                turns.append(self._end(table, done, made["lost"][made["ended"]]))
-                active = active[~np.isin(active, done[self._pass_on(table, done, turns[-1])], assume_unique=True)]
-            step += 1
-        over = table.over
-        return Played(
-            _in_order(rolls, over), _in_order(turns, over), over, table.rounds, table.total, table.count, table.busts,
-            self.opened[table.state],
-        )  # fmt: skip
-
-    def _throw(self, table: "_Table", at: Ints, throw: Ints) -> tuple[Ints, Columns]:
-        """Let the seat at turn throw, keep and decide in some games; return those that go on, and their rolls."""
-        board, spots = self.board, self.spots
-        shown = SHOWN[throw].astype(np.int64)
-        known = (board.first[table.node[at], shown] != OTHER) & (table.points[at] < MOST_POINTS)
-        at, throw, shown = at[known], throw[known], shown[known]
-        node, before, choice = table.node[at], table.points[at], board.first[table.node[at], shown]
-        lost = choice == LOST
-        player = table.player(at)
-        standing, by = self._standing(table, at)
-        many = np.flatnonzero(board.many[node, shown] > 1)
-        if len(many):
-            most = before[many] + board.most[node[many], shown[many]]
-            context = self._context(table, at[many], standing[many], by[many], most)
-            blind = spots.blind[player[many]]
-            context, points = np.where(blind, spots.plain[player[many]], context), np.where(blind, 0, before[many])
-            choice[many] += spots.keeps(_question(context, points, node[many], shown[many]))
-        points = before + np.where(lost, 0, board.points[choice])
-        after = np.where(lost, node, board.after[choice])
-        stop = np.zeros(len(at), np.int64)
-        free = np.flatnonzero(~lost & ~board.must_throw[after])
-        if len(free):
-            context = self._context(table, at[free], standing[free], by[free], points[free])
-            stop[free] = spots.stops(_question(context, points[free], after[free]))
-        kept = np.where(lost, -1, board.kept[choice])
-        table.points[at], table.node[at] = points, after
-        table.rolled[at] += 1
-        table.hot[at] += (kept >= 0) & (board.count[after] == board.rules.dice)
-        return at, {
-            "game": at, "player": player, "seat": table.seat[at], "turn": table.turn[at], "round": table.rounds[at],
-            "roll": table.rolled[at], "throw": throw, "shown": shown, "node": node, "before": before, "choice": choice,
-            "kept": kept, "points": points, "after": after, "stop": stop, "lost": lost,
-            "ended": lost | (stop & BANKS > 0),
-        }  # fmt: skip
-
-    def _standing(self, table: "_Table", at: Ints) -> tuple[Ints, Ints]:
-        """Return how the turns at some games stand there, and in last ones by how many points they lead."""
-        due, by = table.due[at], np.zeros(len(at), np.int64)
-        late = np.flatnonzero(due >= 0)
-        if len(late):
-            by[late] = table.lead(at[late])
-        return np.where(due < 0, FOLLOWED, np.where(due == 1, LAST, LATE)), by
-
-    def _context(self, table: "_Table", at: Ints, standing: Ints, by: Ints, most: Ints) -> Ints:
-        """Return the contexts of the turns at some games, that come to so many points at most."""
-        own = table.total[table.mine(at)]
-        ends_now = (standing == FOLLOWED) & (self.last[table.seat[at]] == 0)
-        ends_now &= own + most >= self.ends.threshold
-        how, by = np.where(ends_now, AT_ONCE, standing), np.where(ends_now, own, by)
-        return self.spots.context(table.player(at), table.state[table.mine(at)], how, by)
-
-    def _end(self, table: "_Table", done: Ints, lost: Ints) -> Columns:
-        """End the turns at some games, and return them."""
-        ends, mine = self.ends, table.mine(done)
-        state, before, lead, points, rolled = (
-            table.state[mine], table.total[mine], table.lead(done), table.points[done], table.rolled[done]
-        )  # fmt: skip
-        worth = np.where(lost, 0, points)
-        posts = (worth > 0) & (worth >= ends.minimum[state])
-        kind = np.where(lost, np.where(rolled == 1, FIRST_BUST, BUST), np.where(posts, POSTS, ZERO))
-        posted = worth * posts
-        change = posted + ends.costs[state, kind]
-        table.total[mine], table.state[mine] = before + change, ends.after[state, kind]
-        table.busts_running[mine] = np.where(lost, table.busts_running[mine] + 1, 0)
-        table.scores_running[mine] = np.where(posts, table.scores_running[mine] + 1, 0)
-        table.count[mine] += 1
-        table.busts[mine] += lost
-        return {
-            "game": done, "player": table.player(done), "seat": table.seat[done], "turn": table.turn[done],
-            "round": table.rounds[done], "kind": kind, "points": points, "posted": posted, "change": change,
-            "before": before, "total": before + change, "lead": lead, "rolls": rolled,
-            "dice_left": self.board.count[table.node[done]], "hot_dice": table.hot[done],
-            "opened": self.opened[state], "last": table.due[done] >= 0, "busts_running": table.busts_running[mine],
-            "scores_running": table.scores_running[mine],
-        }  # fmt: skip
-
-    def _pass_on(self, table: "_Table", done: Ints, ended: Columns) -> Ints:
-        """Pass the dice on after turns that ended; tell which of the games are over or go on no more here."""
-        due, seat = table.due[done], table.seat[done]
-        reached = (due < 0) & (ended["total"] >= self.ends.threshold)
-        due = np.where(reached, self.last[seat], due - (due > 0))
-        over = due == 0
-        following = (seat + 1) % self.seats
-        table.due[done], table.seat[done] = due, following
-        table.rounds[done] += ~over & (following <= seat)
-        table.turn[done] += 1
-        table.begin_turn(done)
-        totals = table.total[done]
-        table.over[done] = over & ((totals == totals.max(1, keepdims=True)).sum(1) == 1)
-        gone: Ints = over | (table.turn[done] == MOST_TURNS) | (np.abs(ended["total"]) > MOST_TOTAL)
-        return gone
+        board, ends, spots, count = self.board, self.ends, self.spots, len(rngs)
+        draws = np.zeros((count, BLOCK))
+        waits, question = np.full(count, kernel.DRAWS), np.zeros(count, np.int64)
+        # Seat, node, points, rolls, hot dice, turns, round, last turns due, and how many of the draws were used.
+        games = np.zeros((count, 9), np.int64)
+        games[:, 6:] = 1, -1, BLOCK
+        seats = np.zeros((count, self.seats, 6), np.int64)  # total, state, busts and scores running, turns, busts
+        over = np.zeros(count, bool)
+        rolled = ended = 0
+        todo = np.arange(count) if board.small else np.zeros(0, np.int64)
+        while len(todo):
+            for one in todo[waits[todo] == kernel.DRAWS].tolist():
+                draw = rngs[one].random
+                draws[one], games[one, 8] = [draw() for _ in range(BLOCK)], 0
+            if rolled == self._rolls.shape[1] or ended == self._turns.shape[1]:
+                self._rolls, self._turns = (np.concatenate([one, one], 1) for one in (self._rolls, self._turns))
+            for kind, asked in zip((kernel.CONTEXT, kernel.KEEP, kernel.STOP), spots.asked, strict=True):
+                if len(fresh := question[todo[waits[todo] == kind]]):
+                    asked.ask(fresh)
+            answers = (array for asked in spots.asked for array in (asked.questions, asked.answers))
+            rolled, ended = kernel.simulate(
+                todo, waits, question, draws, SIZE, OFFSET, SHOWN, board.first, board.many, board.most, board.count,
+                board.must_throw, board.points, board.after, board.kept, board.rules.dice, ends.minimum, ends.costs,
+                ends.after, ends.threshold, self.last, spots.same, spots.looks, spots.blind, spots.plain, *answers,
+                MOST_POINTS, MOST_TOTAL, MOST_TURNS, first, games, seats, over, self._rolls, self._turns, rolled, ended,
+            )  # fmt: skip
+            todo = todo[waits[todo] != kernel.GONE]
+        opened = self.opened[seats[..., 1]]
+        found = _in_order(ROLLS, self._rolls[:, :rolled], over), _in_order(TURNS, self._turns[:, :ended], over)
+        found[1]["opened"] = self.opened[found[1]["opened"]]
+        return Played(*found, over, games[:, 6], seats[..., 0], seats[..., 4], seats[..., 5], opened)
 
 
-class _Table:
-    """Games as they stand: by game, and by game and seat."""
-
-    def __init__(self, games: int, seats: int, first: Ints) -> None:
-        self.first, self.seats = first, seats
-        self.seat, self.node, self.points, self.rolled, self.hot, self.turn = np.zeros((6, games), np.int64)
-        self.rounds, self.due = np.ones(games, np.int64), np.full(games, -1)  # last turns due, -1 before them
-        self.over = np.zeros(games, bool)
-        self.total, self.state, self.busts_running, self.scores_running, self.count, self.busts = np.zeros(
-            (6, games, seats), np.int64
-        )
-
-    def mine(self, at: Ints) -> tuple[Ints, Ints]:
-        """Return the index of the seats at turn in some games."""
-        return at, self.seat[at]
-
-    def player(self, at: Ints) -> Ints:
-        """Return which players are at turn in some games."""
-        found: Ints = (self.first[at] + self.seat[at]) % self.seats
-        return found
-
-    def lead(self, at: Ints) -> Ints:
-        """Return by how many points the seats at turn lead the best other; with one seat its total."""
-        others = self.total[at]
-        others[np.arange(len(at)), self.seat[at]] = np.iinfo(np.int64).min
-        best = others.max(1)
-        found: Ints = self.total[self.mine(at)] - (best if self.seats > 1 else 0)
-        return found
-
-    def begin_turn(self, at: Ints) -> None:
-        """Begin the turns of the seats that are next."""
-        for one in (self.node, self.points, self.rolled, self.hot):
-            one[at] = 0
-
-
-def _in_order(made: Sequence[Columns], over: Ints) -> Columns:
-    """Put columns one after another, game after game, without those of games that are not over."""
-    game = np.concatenate([one["game"] for one in made] or [np.zeros(0, np.int64)])
+def _in_order(names: Sequence[str], made: Ints, over: Ints) -> Columns:
+    """Name rows of columns and put them game after game, without those of games that are not over."""
+    game = made[0]
     order = np.argsort(game, kind="stable")
     order = order[over[game[order]]]
-    return {name: np.concatenate([one[name] for one in made])[order] for name in (made[0] if made else ())}
+    found = {name: column[order] for name, column in zip(names, made, strict=True)}
+    return found | {name: found[name] > 0 for name in FLAGS & found.keys()}

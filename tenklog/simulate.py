@@ -126,13 +126,16 @@ def _play_chunk(plan: Plan, numbers: range, known: frozenset[str], luck: bool) -
 def _lockstep(told: bytes) -> "tuple[Lockstep, Ledger] | None":
     """Return what plays the games of a plan together and what writes them down.
 
-    None when they can't be played so, or numpy and pyarrow are missing.
+    None when they can't be played so, or numpy, pyarrow or numba are missing.
     """
     plan = json.decode(told, type=Plan)
     try:
+        from tenklog import kernel
         from tenklog.ledger import Ledger
         from tenklog.lockstep import Lockstep
     except ImportError:
+        return None
+    if not kernel.COMPILED:
         return None
     machine = Lockstep.of(plan.rules, [strategy(name) for _, name in plan.players])
     if machine is None:
@@ -151,14 +154,14 @@ def _together(
     fresh = np.array([place in starts and starts[place].game not in known for place in range(len(numbers))])
     written = ledger.write([starts[place] for place in starts if fresh[place]], played, fresh) if fresh.any() else None
     heads, tables = (iter(written.heads), written.tables) if written else (iter(()), {})
-    ruled = of_rules(plan.rules)
+    ruled, turns = of_rules(plan.rules), played.count.sum(1).tolist()
     for place, start in starts.items():
         position = played.position(place, plan.rules, start.players)
         made: Rows = {}
         if fresh[place]:
             seq, first, last, data = next(heads)
             record = ruled | {
-                "ended": None, "turns": int(played.count[place].sum()), "rule_changes": 0, "seq": seq, "h": last,
+                "ended": None, "turns": turns[place], "rule_changes": 0, "seq": seq, "h": last,
                 "first_h": first, "sealed": True, "digest": data, "measured": False,
             }  # fmt: skip
             made, tables = of_result(start, position, record) | tables, {}

@@ -185,10 +185,13 @@ def _write_arrow(con: "DuckDBPyConnection", table: str, rows: Sequence["pa.Table
     import pyarrow.parquet as pq
 
     nulls = ", ".join(f'NULL::{one.type} AS "{one.name}"' for one in TABLES[table])
-    schema = con.sql(f"SELECT {nulls} LIMIT 0").to_arrow_table().schema
+    known = con.sql(f"SELECT {nulls} LIMIT 0").to_arrow_table().schema
+    # Texts may come as dictionaries, and are written as those; the file itself says nothing of that.
+    coded = {one.name: one for one in rows[0].schema if pa.types.is_dictionary(one.type)}
+    schema = pa.schema([coded.get(one.name, one) for one in known])
     with (
         files.telling(target, "room on the disk"), pa.OSFile(str(target), "wb") as out,
-        pq.ParquetWriter(out, schema, compression="zstd") as written,
+        pq.ParquetWriter(out, schema, compression="zstd", store_schema=False) as written,
     ):  # fmt: skip
         for some in rows:
             there = set(some.column_names)
