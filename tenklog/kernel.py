@@ -23,6 +23,9 @@ LOST, OTHER = -1, -2
 # is one of the last turns, or the very last.
 FOLLOWED, AT_ONCE, LATE, LAST = range(4)
 BANKS, FREE = 1, 2  # a bank is made; both a bank and a throw were legal
+# How the turn went on after a recorded roll, and what is legal where one may be banked, beside FREE.
+GOES_ON, ENDS, LOSES = range(3)
+MAY_BANK, MAY_THROW = 1, 4
 # Why a simulated game waits: it is over or goes on no more, it needs random numbers or room for rows, or an answer.
 GONE, DRAWS, ROOM, CONTEXT, KEEP, STOP = range(6)
 COMPILED = find_spec("numba") is not None
@@ -224,6 +227,32 @@ def _lead(totals: Any, seat: int) -> Any:
 
 
 @_compiled
+def _end(
+    table: Any, seat: int, points: int, thrown: int, lost: Any, minimum: Any, costs: Any, then: Any
+) -> Any:  # fmt: skip
+    """End a turn in the table of its game, but for the total; return what it was, what it posts, and the change."""
+    state = table[seat, 1]
+    worth = np.int64(0) if lost else points
+    posts = worth > 0 and worth >= minimum[state]
+    kind = np.int64((FIRST_BUST if thrown == 1 else BUST) if lost else POSTS if posts else ZERO)
+    posted = worth if posts else np.int64(0)
+    table[seat, 1] = then[state, kind]
+    table[seat, 2] = table[seat, 2] + 1 if lost else 0
+    table[seat, 3] = table[seat, 3] + 1 if posts else 0
+    table[seat, 4] += 1
+    table[seat, 5] += lost
+    return kind, posted, posted + costs[state, kind]
+
+
+@_compiled
+def _passed_on(due: int, total: int, threshold: int, last: int) -> Any:
+    """Return how many last turns are due after a turn, -1 before them."""
+    if due < 0:
+        return last if total >= threshold else np.int64(-1)
+    return due - (due > 0)
+
+
+@_compiled
 def simulate(
     todo: Any, waits: Any, question: Any, draws: Any, size: Any, offset: Any, sets: Any,
     options: Any, many: Any, highest: Any, dice: Any, must_throw: Any, gains: Any, after: Any, kept: Any, whole: int,
@@ -308,29 +337,17 @@ def simulate(
             points, node = now, leaves
             if not ends:
                 continue
-            worth = np.int64(0) if lost else points
-            posts = worth > 0 and worth >= minimum[state]
-            kind = (FIRST_BUST if thrown == 1 else BUST) if lost else POSTS if posts else ZERO
-            posted = worth if posts else np.int64(0)
-            change, lead = posted + costs[state, kind], _lead(totals, seat)
-            total = totals[seat] = own + change
-            table[seat, 1] = then[state, kind]
-            table[seat, 2] = table[seat, 2] + 1 if lost else 0
-            table[seat, 3] = table[seat, 3] + 1 if posts else 0
-            table[seat, 4] += 1
-            table[seat, 5] += lost
+            kind, posted, change = _end(table, seat, points, thrown, lost, minimum, costs, then)
+            lead, total = _lead(totals, seat), own + change
+            totals[seat] = total
             end = (
-                game, player, seat, turn, number, np.int64(kind), points, posted, change, own, total, lead, thrown,
+                game, player, seat, turn, number, kind, points, posted, change, own, total, lead, thrown,
                 dice[node], hot, state, np.int64(due >= 0), table[seat, 2], table[seat, 3],
             )  # fmt: skip
             for column in range(len(end)):
                 turns[column, ended] = end[column]
             ended += 1
-            # The dice are passed on.
-            if due < 0 and total >= threshold:
-                due = last[seat]
-            elif due > 0:
-                due -= 1
+            due = _passed_on(due, total, threshold, last[seat])
             following = (seat + 1) % players
             number += due != 0 and following <= seat
             seat, node, points, thrown, hot, turn = following, 0, 0, 0, 0, turn + 1
@@ -343,3 +360,95 @@ def simulate(
         for column in range(len(left)):
             stands[column] = left[column]
     return rolled, ended
+
+
+@_compiled
+def follow(
+    begin: Any, throws: Any, who: Any, keeps: Any, how: Any, banked: Any, sets: Any,
+    options: Any, many: Any, dice: Any, must_throw: Any, gains: Any, after: Any, kept: Any, whole: int,
+    minimum: Any, costs: Any, then: Any, threshold: int, last: Any, questions: Any, answers: Any,
+    most_points: int, most_total: int, missing: Any, rounds: Any, seats: Any, over: Any, rolls: Any, turns: Any,
+) -> Any:  # fmt: skip
+    """Play recorded games, whose rolls lie one after another, as far as each goes as it was recorded, to its end.
+
+    Return how many rows `rolls` and `turns` have, and how many answers are `missing`: what is legal there is taken for
+    granted until they are known. Rows of games that are not `over` then stand among the others.
+    """
+    players = seats.shape[1]
+    rolled = ended = lacking = 0
+    for game in range(len(over)):
+        table = seats[game]
+        totals = table[:, 0]
+        table[:] = 0
+        over[game] = False
+        seat = node = points = thrown = hot = turn = np.int64(0)
+        number, due = np.int64(1), np.int64(-1)
+        for at in range(begin[game], begin[game + 1]):
+            throw = throws[at]
+            if due == 0 or who[at] != seat:
+                due = np.int64(-1)
+                break
+            shown = np.int64(sets[throw])
+            choice = options[node, shown]
+            lost = choice == LOST
+            if choice == OTHER or points >= most_points or lost != (how[at] == LOSES):
+                due = np.int64(-1)
+                break
+            keep = np.int64(-1) if keeps[at] < 0 else np.int64(sets[keeps[at]])
+            if not lost:
+                end = choice + many[node, shown]
+                while choice < end and kept[choice] != keep:
+                    choice += 1
+                if choice == end:
+                    due = np.int64(-1)
+                    break
+            elif keep >= 0:
+                due = np.int64(-1)
+                break
+            own, state, ends = totals[seat], table[seat, 1], how[at] != GOES_ON
+            now, leaves = (points, node) if lost else (points + gains[choice], after[choice])
+            legal = np.int64(MAY_THROW)
+            if not lost and not must_throw[leaves]:
+                asked = question_of(state, now, leaves, 0)
+                legal = _answer(questions, answers, asked)
+                if legal < 0:
+                    missing[lacking] = asked
+                    lacking += 1
+                    legal = np.int64(MAY_THROW | MAY_BANK)
+            if not lost and (not legal & (MAY_BANK if ends else MAY_THROW) or (ends and banked[at] != now)):
+                due = np.int64(-1)
+                break
+            stop = np.int64((BANKS if ends and not lost else 0) | (legal & FREE))
+            thrown += 1
+            hot += keep >= 0 and dice[leaves] == whole
+            roll = (
+                game, who[at], seat, turn, number, thrown, throw, shown, node, points, choice, keep, now, leaves, stop,
+                np.int64(lost), np.int64(ends),
+            )  # fmt: skip
+            for column in range(len(roll)):
+                rolls[column, rolled] = roll[column]
+            rolled += 1
+            points, node = now, leaves
+            if not ends:
+                continue
+            kind, posted, change = _end(table, seat, points, thrown, lost, minimum, costs, then)
+            lead, total = _lead(totals, seat), own + change
+            totals[seat] = total
+            done = (
+                game, who[at], seat, turn, number, kind, points, posted, change, own, total, lead, thrown,
+                dice[node], hot, state, np.int64(due >= 0), table[seat, 2], table[seat, 3],
+            )  # fmt: skip
+            for column in range(len(done)):
+                turns[column, ended] = done[column]
+            ended += 1
+            due = _passed_on(due, total, threshold, last[seat])
+            following = (seat + 1) % players
+            number += due != 0 and following <= seat
+            seat, turn = following, turn + 1
+            node = points = thrown = hot = np.int64(0)
+            if abs(total) > most_total:
+                due = np.int64(-1)
+                break
+        over[game] = due == 0 and thrown == 0 and (totals == totals.max()).sum() == 1
+        rounds[game] = number
+    return rolled, ended, lacking

@@ -76,11 +76,11 @@ class Ledger:
                 hashes = events.hashes(of_game)
                 digest = events.digest(events.sealed(of_game, hashes))
                 heads.append((number, hashes[0].decode(), hashes[-1].decode(), digest))
-        names, ids = pa.array(self.players, pa.string()), pa.array([start.game for start in starts])
+        common = of_games(starts)
         return Written(heads, {
-            "turns": _turns(turns, ids, names, starts[0]),
-            "rolls": _rolls(rolls, ids, names, starts[0], self.board),
-            "events": self._events(texts, lines, ids, names),
+            "turns": turns_of(turns, common, self.players, len(self.players) == 1),
+            "rolls": rolls_of(rolls, common, self.players, self.board),
+            "events": self._events(texts, lines, common["game"]),
         })  # fmt: skip
 
     def _lay_out(self, games: int, rolls: Columns, turns: Columns) -> tuple[Ints, Columns]:
@@ -89,14 +89,9 @@ class Ledger:
         What a line is about, its `value`, is a throw, a choice, or points.
         """
         kept, ended = rolls["kept"] >= 0, rolls["ended"]
-        size = 1 + kept + ended  # lines of a roll: itself, what was kept of it, and the end of its turn
-        count = 1 + np.bincount(rolls["game"], size, games).astype(np.int64)
-        of_game = np.repeat(np.arange(games), count)
+        size, count, of_game, at = number_lines(games, rolls, turns)
         seq = np.arange(len(of_game)) - (np.cumsum(count) - count)[of_game] + 1
-        at = np.cumsum(size) - size + 1 + rolls["game"]  # the place of each roll among all lines
         keeps, ends = at[kept] + 1, (at + size - 1)[ended]
-        rolls["seq"] = seq[at]
-        turns |= {"first_seq": seq[at[rolls["roll"] == 1]], "last_seq": seq[ends]}
         kind, player, value = np.zeros((3, len(seq)), np.int64)
         shown = np.zeros((len(seq), MOST), np.uint8)
         kind[at], player[at], value[at], shown[at] = ROLL, rolls["player"], rolls["throw"], FACES[rolls["throw"]]
@@ -135,14 +130,14 @@ class Ledger:
             self._heads = [_texts(b'{"type":"%b","seq":%b' % (kind.encode(), one) for one in numbers) for kind in TYPES]
         return self._heads
 
-    def _events(self, starts: Sequence[bytes], lines: Columns, ids: pa.Array, names: pa.Array) -> pa.Table:
+    def _events(self, starts: Sequence[bytes], lines: Columns, ids: pa.Array) -> pa.Table:
         kind, shown = lines["kind"], lines["faces"]
         texts = pa.array([start.decode() for start in starts], pa.string())
         columns = {
             "game": _words(ids, lines["game"]),
             "seq": _whole(lines["seq"], np.int32),
             "type": _words(TYPES, kind),
-            "player": _words(names, lines["player"], kind == START),
+            "player": _words(self.players, lines["player"], kind == START),
             "dice": _lists(shown, shown[:, 0] == 0),
             "points": pa.array(lines["value"], pa.int64(), mask=kind != BANK),
             "line": texts.take(pa.array(lines["game"], mask=kind != START)),
@@ -151,6 +146,21 @@ class Ledger:
             asides = pa.array([*self._asides, None], pa.list_(pa.uint8()))
             columns["aside"] = asides.take(pa.array(np.where(kind == KEEP, lines["value"], len(self._asides))))
         return pa.table(columns)
+
+
+def number_lines(games: int, rolls: Columns, turns: Columns) -> tuple[Ints, Ints, Ints, Ints]:
+    """Give rolls and turns the numbers of their lines.
+
+    Return the lines of each roll, and of each game, the games of all lines, and the places of rolls among them.
+    """
+    ended = rolls["ended"]
+    size = 1 + (rolls["kept"] >= 0) + ended  # lines of a roll: itself, what was kept of it, and the end of its turn
+    count = 1 + np.bincount(rolls["game"], size, games).astype(np.int64)
+    before = np.cumsum(count) - count  # lines of the games before each
+    at = np.cumsum(size) - size + 1 + rolls["game"]
+    rolls["seq"] = seq = at - before[rolls["game"]] + 1
+    turns |= {"first_seq": seq[rolls["roll"] == 1], "last_seq": (seq + size - 1)[ended]}
+    return size, count, np.repeat(np.arange(games), count), at
 
 
 def _texts(texts: Iterable[bytes]) -> Ints:
@@ -182,7 +192,8 @@ def _whole(values: Ints, kind: type[np.integer[Any]], null: Ints | None = None) 
 
 def _words(words: pa.Array | Sequence[str], which: Ints, null: Ints | None = None) -> pa.DictionaryArray:
     """Return texts, each one of some words, as a dictionary: it is written as it is."""
-    return pa.DictionaryArray.from_arrays(pa.array(which.astype(np.int32), mask=null), words)
+    coded = pa.array(words, pa.string()).dictionary_encode()  # each once
+    return pa.DictionaryArray.from_arrays(coded.indices.take(pa.array(which, mask=null)), coded.dictionary)
 
 
 def _lists(shown: Ints, null: Ints | None = None) -> pa.Array:
@@ -194,13 +205,22 @@ def _lists(shown: Ints, null: Ints | None = None) -> pa.Array:
     )
 
 
-def _of_game(made: Columns, ids: pa.Array, names: pa.Array, start: events.Start) -> dict[str, Any]:
-    """Return what the rows of a game's turns and rolls have in common."""
-    no = np.zeros_like(made["game"])
+def of_games(starts: Sequence[events.Start]) -> dict[str, pa.Array]:
+    """Return what the rows of games have in common."""
+    found: dict[str, list[Any]] = {"game": [one.game for one in starts], "rules": [one.rules.name for one in starts]}
+    found |= {"origin": [one.origin for one in starts], "begun": [one.time for one in starts]}
+    return {name: pa.array(texts, pa.string()) for name, texts in found.items()}
+
+
+def times(texts: pa.Array) -> pa.Array:
+    """Return times as they stand in a log, in UTC."""
+    return texts.cast(pa.timestamp("us", "UTC")).cast(pa.timestamp("us"))
+
+
+def _of_game(made: Columns, games: dict[str, pa.Array], names: Sequence[str]) -> dict[str, Any]:
     return {
-        "game": _words(ids, made["game"]),
-        "rules": _words([start.rules.name], no),
-        "origin": _words([start.origin], no),
+        **{name: _words(games[name], made["game"]) for name in ("game", "rules", "origin")},
+        "begun": times(games["begun"]).take(pa.array(made["game"])),
         "seat": _whole(made["seat"] + 1, np.uint8),
         "player": _words(names, made["player"]),
         "turn": _whole(made["turn"] + 1, np.int32),
@@ -208,12 +228,12 @@ def _of_game(made: Columns, ids: pa.Array, names: pa.Array, start: events.Start)
     }
 
 
-def _turns(turns: Columns, ids: pa.Array, names: pa.Array, start: events.Start) -> pa.Table:
+def turns_of(turns: Columns, games: dict[str, pa.Array], names: Sequence[str], alone: bool) -> pa.Table:
+    """Return the rows of turns that were played; `games` are theirs, `names` those of players by number."""
     posts, count = turns["kind"] == POSTS, len(turns["game"])
     numbers = {"rolls", "hot_dice", "busts_running", "scores_running", "first_seq", "last_seq"}
-    alone = len(names) == 1
     return pa.table(
-        _of_game(turns, ids, names, start)
+        _of_game(turns, games, names)
         | {key: _whole(turns[key], np.int32) for key in numbers}
         | {key: pa.array(turns[key], pa.int64()) for key in ("points", "posted", "change", "total")}
         | {
@@ -229,18 +249,19 @@ def _turns(turns: Columns, ids: pa.Array, names: pa.Array, start: events.Start) 
     )
 
 
-def _rolls(rolls: Columns, ids: pa.Array, names: pa.Array, start: events.Start, board: Board) -> pa.Table:
+def rolls_of(rolls: Columns, games: dict[str, pa.Array], names: Sequence[str], board: Board) -> pa.Table:
+    """Return the rows of rolls that were thrown; `laid` has the dice kept where they lie in another order than sets."""
     kept, lost, stop = rolls["kept"] >= 0, rolls["lost"], rolls["stop"]
     left = board.count[rolls["after"]]
     return pa.table(
-        _of_game(rolls, ids, names, start)
+        _of_game(rolls, games, names)
         | {
             "roll": _whole(rolls["roll"], np.int32),
             "seq": _whole(rolls["seq"], np.int32),
             "dice": _lists(FACES[rolls["throw"]]),
             "thrown": _whole(board.count[rolls["node"]], np.uint8),
             "roll_set": _whole(rolls["shown"], np.int16),
-            "kept": _lists(np.where(kept[:, None], SET_FACES[rolls["kept"]], 0), ~kept),
+            "kept": _lists(np.where(kept[:, None], rolls.get("laid", SET_FACES[rolls["kept"]]), 0), ~kept),
             "kept_set": _whole(rolls["kept"], np.int16, ~kept),
             "result": _words(RESULTS, np.where(lost, 0, np.where(kept, 1, 2))),
             "points_before": pa.array(rolls["before"], pa.int64()),
@@ -250,6 +271,6 @@ def _rolls(rolls: Columns, ids: pa.Array, names: pa.Array, start: events.Start, 
             "decision": _words(["roll", "bank"], stop & BANKS, lost),
             "free": pa.array(stop & FREE > 0, mask=lost),
             "bust_chance": pa.array(board.bust_chance[rolls["node"]]),
-            "by_tool": pa.repeat(False, len(kept)),
+            "by_tool": pa.array(rolls["by_tool"]) if "by_tool" in rolls else pa.repeat(False, len(kept)),
         }
     )

@@ -33,6 +33,7 @@ BLOCK = 64  # random numbers that are drawn at once for each game
 # All throws of 1 to 6 dice, by number of dice and in the order of `strategies.fair`: faces (0 for none), and sets.
 _ALL = [throw for count in range(1, MOST + 1) for throw in all_throws(count)]
 _DICE = list(SETS)
+THROWS = {throw: number for number, throw in enumerate(_ALL)}
 SHOWN = np.array([SETS[tuple(sorted(throw))] for throw in _ALL], np.int16)
 OFFSET = np.array([sum(6**one for one in range(1, count)) for count in range(MOST + 1)])
 SIZE = 6.0 ** np.arange(MOST + 1)
@@ -288,12 +289,12 @@ class Lockstep:
             )  # fmt: skip
             todo = todo[waits[todo] != kernel.GONE]
         opened = self.opened[seats[..., 1]]
-        found = _in_order(ROLLS, self._rolls[:, :rolled], over), _in_order(TURNS, self._turns[:, :ended], over)
+        found = columns(ROLLS, self._rolls[:, :rolled], over), columns(TURNS, self._turns[:, :ended], over)
         found[1]["opened"] = self.opened[found[1]["opened"]]
         return Played(*found, over, games[:, 6], seats[..., 0], seats[..., 4], seats[..., 5], opened)
 
 
-def _in_order(names: Sequence[str], made: Ints, over: Ints) -> Columns:
+def columns(names: Sequence[str], made: Ints, over: Ints) -> Columns:
     """Name rows of columns and put them game after game, without those of games that are not over."""
     game = made[0]
     order = np.argsort(game, kind="stable")

@@ -18,7 +18,7 @@ from tenklog.dice import Dice
 from tenklog.errors import DataError, UsageError
 from tenklog.events import digest
 from tenklog.game import Step, retold
-from tenklog.lines import Scan
+from tenklog.lines import Scan, seal_all
 from tenklog.luck import measured
 from tenklog.projections import names, standings
 from tenklog.reading import Log
@@ -47,21 +47,32 @@ def rows(log: Log, found: Scan, data: bytes, luck: bool = False) -> Rows:
     players = names(position, range(len(position.seats)))
     turns, rolls = _turns_and_rolls(told, ended, players)
     of_luck = _luck(told, ended, rolls, players) if luck else {}
-    record = of_rules(agreed) | {
-        "ended": next((event.time for event in reversed(log.events) if event.time), None),
-        "turns": sum(one.number > 0 for one in ended),
-        "rule_changes": _later_changes(told),
-        "seq": log.seq,
-        "h": log.fingerprint.partition(":")[2],
-        "first_h": first_hash(found),
-        "sealed": log.sealed,
-        "digest": digest(data),
-        "measured": luck,
-    }
+    record = (
+        of_rules(agreed)
+        | of_lines(found, data)
+        | {
+            "turns": sum(one.number > 0 for one in ended),
+            "rule_changes": _later_changes(told),
+            "measured": luck,
+        }
+    )
     return of_result(start, position, record) | {
         "turns": _listed("turns", _of_game(start), turns, of_luck.get("turns", ())),
         "rolls": _listed("rolls", _of_game(start), rolls, of_luck.get("rolls", ())),
-        "events": _events(start.game, log, found),
+        "events": of_events(start.game, found),
+    }
+
+
+def of_lines(found: Scan, data: bytes) -> dict[str, Any]:
+    """Return what the row of a game says of the lines of a log, `data`, that are all sound."""
+    last = found.hash_at(len(found.lines)) if found.sealed else seal_all(found.events)[-1][-34:-2].decode()
+    return {
+        "ended": next((event.time for event in reversed(found.events) if event.time), None),
+        "seq": len(found.lines),
+        "h": last,
+        "first_h": first_hash(found),
+        "sealed": found.sealed,
+        "digest": digest(data),
     }
 
 
@@ -282,13 +293,13 @@ def is_free(position: Position) -> bool:
     return not must_bank(position, turn) and not bank_ban(position, turn)[0]
 
 
-def _events(game: str, log: Log, found: Scan) -> bytes:
+def of_events(game: str, found: Scan) -> bytes:
     """Return the lines of a log, each with the game's id; those that the columns don't say go along as they are."""
-    lines = found.lines[: log.seq]
+    lines = [*found.lines]
     prefix = b'{"log":"' + game.encode() + b'",'
-    for number, event in enumerate(log.events):
-        if not (log.sealed and type(event) in PLAIN):
-            lines[number] = _whole_line(event, lines[number], log.sealed)
+    for number, event in enumerate(found.events):
+        if not (found.sealed and type(event) in PLAIN):
+            lines[number] = _whole_line(event, lines[number], found.sealed)
     return prefix + (b"\n" + prefix).join([line[1:] for line in lines]) + b"\n"
 
 

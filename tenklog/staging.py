@@ -7,17 +7,18 @@ or in several; one bad log never stops the others, and a process that is left al
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, json
 
 from tenklog import archive, files, reading
 from tenklog.archive import File
 from tenklog.errors import AccessError, DataError, TenklogError
 from tenklog.events import digest
 from tenklog.lines import Scan, scan
-from tenklog.rows import first_hash, rows
+from tenklog.rows import first_hash, of_events, of_lines, of_result, of_rules, rows
 from tenklog.tables import TABLES, RowFiles, Rows, sql_text
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 ROW_GROUP = 122_880  # rows, as DuckDB writes them
+FEW, BATCH, WORTH = 500, 250, 20  # logs of a chunk that are followed together, at most at once, at least of one kind
 
 Result = Literal["archived", "already", "measured", "superseded", "removed", "skipped", "failed"]
 
@@ -98,23 +100,29 @@ def stage(taken: Taken, prefix: Path, threads: int | None, progress: Callable[[i
         written = {}
         if games:
             con = archive.connect(threads)
-            for table, lines in fresh.paths.items():
-                target, whole = lines.with_suffix(".parquet"), fresh.whole.get(table)
-                if whole is None:
-                    written[table] = write_part(con, fresh.select(table), target)
+            for table in TABLES:
+                target = prefix.parent / f"{prefix.name}-{table}.parquet"
+                if whole := fresh.whole[table]:
+                    more = [con.sql(fresh.select(table)).to_arrow_table()] if fresh.has_lines(table) else []
+                    written[table] = _write_arrow(con, table, [*whole, *more], target)
                 else:
-                    more = con.sql(fresh.select(table)).to_arrow_table() if lines.stat().st_size else None
-                    written[table] = _write_arrow(con, table, (whole, more) if more else (whole,), target)
+                    written[table] = write_part(con, fresh.select(table), target)
             con.close()
-        for lines in fresh.paths.values():
-            files.remove(lines)
+        for path in chain.from_iterable(fresh.paths.values()):
+            files.remove(path)
     return Staged(outcomes, games, written)
 
 
 def read_chunk(paths: Sequence[Path], known: dict[str, Known], luck: bool) -> Taken:
-    """Read a chunk of logs."""
-    for path in paths:
-        yield take(path, known.get(path.stem), luck)
+    """Read a chunk of logs; of very many, those that can be are followed together."""
+    following = _following() if len(paths) >= FEW and not luck else None
+    for first in range(0, len(paths), BATCH):
+        looked = [_look(path, known.get(path.stem), luck) for path in paths[first : first + BATCH]]
+        done = _followed(following, looked) if following else {}
+        yield from done.values()  # in the order of their turns
+        for place, one in enumerate(looked):
+            if place not in done:
+                yield (one, {}) if isinstance(one, Outcome) else _fold(one)
 
 
 def take(path: Path, known: Known | None, luck: bool = False) -> tuple[Outcome, Rows]:
@@ -122,6 +130,23 @@ def take(path: Path, known: Known | None, luck: bool = False) -> tuple[Outcome, 
 
     The luck of a game that was measured is measured again when it goes on.
     """
+    looked = _look(path, known, luck)
+    return (looked, {}) if isinstance(looked, Outcome) else _fold(looked)
+
+
+class _Looked(Struct, frozen=True):
+    """A log that has something new, and whether its bytes are the archived ones."""
+
+    path: Path
+    data: bytes
+    found: Scan
+    known: Known | None
+    same: bool
+    luck: bool
+
+
+def _look(path: Path, known: Known | None, luck: bool) -> Outcome | _Looked:
+    """Read the bytes of a log."""
     game, file = path.stem, str(path)
     same = False
     try:
@@ -129,9 +154,17 @@ def take(path: Path, known: Known | None, luck: bool = False) -> tuple[Outcome, 
         if known is not None:
             same = known.digest == digest(data)
             if same and (known.measured or not luck):
-                return Outcome(game, file, "already", ""), {}
+                return Outcome(game, file, "already", "")
             luck = luck or known.measured
-        found = scan(data)
+        return _Looked(path, data, scan(data), known, same, luck)
+    except TenklogError as error:
+        return Outcome(game, file, "failed", str(error))
+
+
+def _fold(looked: _Looked) -> tuple[Outcome, Rows]:
+    path, found, known = looked.path, looked.found, looked.known
+    game, file = path.stem, str(path)
+    try:
         log = reading.log_of(path, found)
         if path.name != f"{log.start.game}.jsonl":
             raise DataError(f"is the game {log.start.game}", f"a file named {log.start.game}.jsonl", file)
@@ -142,10 +175,52 @@ def take(path: Path, known: Known | None, luck: bool = False) -> tuple[Outcome, 
         status = log.game.position.status
         if status not in ("finished", "abandoned"):
             return Outcome(game, file, "skipped" if known is None else "removed", f"it is {status}"), {}
-        made = rows(log, found, data, luck)
+        made = rows(log, found, looked.data, looked.luck)
     except TenklogError as error:
         return Outcome(game, file, "failed", str(error)), {}
-    return Outcome(game, file, "archived" if known is None else "measured" if same else "superseded", ""), made
+    result: Result = "archived" if known is None else "measured" if looked.same else "superseded"
+    return Outcome(game, file, result, ""), made
+
+
+def _following() -> Any:
+    """Return what follows many logs together; None without numpy, pyarrow or numba."""
+    try:
+        from tenklog import followed, kernel
+    except ImportError:
+        return None
+    return followed if kernel.COMPILED else None
+
+
+def _followed(following: Any, looked: Sequence[Outcome | _Looked]) -> dict[int, tuple[Outcome, Rows]]:
+    """Follow what can be of some logs that the archive does not have; return what becomes of them, by their places.
+
+    They are in the order of their turns.
+    """
+    alike: dict[tuple[bytes, int], list[tuple[int, _Looked, Any]]] = {}
+    for place, one in enumerate(looked):
+        if isinstance(one, Outcome) or one.known or not (moves := following.moves(one.found)):
+            continue
+        start = moves.start
+        if one.found.ended and one.path.name == f"{start.game}.jsonl":
+            alike.setdefault((json.encode(start.rules), len(start.players)), []).append((place, one, moves))
+    done: dict[int, tuple[Outcome, Rows]] = {}
+    for kind, logs in alike.items():
+        if len(logs) < WORTH or (follower := following.follower(*kind)) is None:
+            continue
+        found = follower.follow([moves for _, _, moves in logs])
+        tables, ruled = found.tables, of_rules(logs[0][2].start.rules)
+        for number, (place, one, moves) in enumerate(logs):
+            if not found.played.over[number]:
+                continue
+            position = found.played.position(number, moves.start.rules, moves.start.players)
+            turns = int(found.played.count[number].sum())
+            record = ruled | of_lines(one.found, one.data) | {"turns": turns, "rule_changes": 0, "measured": False}
+            made = (
+                of_result(moves.start, position, record) | {"events": of_events(moves.start.game, one.found)} | tables
+            )
+            done[place] = Outcome(one.path.stem, str(one.path), "archived", ""), made
+            tables = {}
+    return done
 
 
 def _check_goes_on(found: Scan, known: Known, game: str, file: str) -> None:
@@ -193,13 +268,17 @@ def _write_arrow(con: "DuckDBPyConnection", table: str, rows: Sequence["pa.Table
         files.telling(target, "room on the disk"), pa.OSFile(str(target), "wb") as out,
         pq.ParquetWriter(out, schema, compression="zstd", store_schema=False) as written,
     ):  # fmt: skip
-        for some in rows:
-            there = set(some.column_names)
-            columns = [
-                some[one.name].cast(one.type) if one.name in there else pa.nulls(len(some), one.type) for one in schema
-            ]
-            written.write_table(pa.Table.from_arrays(columns, schema=schema), ROW_GROUP)
+        written.write_table(pa.concat_tables(_conform(some, schema) for some in rows).unify_dictionaries(), ROW_GROUP)
     return synced(target, sum(map(len, rows)))
+
+
+def _conform(rows: "pa.Table", schema: "pa.Schema") -> "pa.Table":
+    """Return rows with all columns of a schema, null where they have none."""
+    import pyarrow as pa
+
+    there = set(rows.column_names)
+    columns = [rows[one.name].cast(one.type) if one.name in there else pa.nulls(len(rows), one.type) for one in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def synced(target: Path, rows: int) -> File:

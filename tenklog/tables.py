@@ -213,19 +213,24 @@ LISTED = ("seats", "turns", "rolls")  # whose rows of a game come as one object 
 
 
 class RowFiles:
-    """The rows of logs on their way to DuckDB: a file of JSON Lines for each table, open inside `with`.
+    """The rows of logs on their way to DuckDB: files of JSON Lines for each table, open inside `with`.
 
-    Those of many logs at once may come as a table of Arrow (`whole`); they are the first rows then.
+    Turns of many logs at once may come as tables of Arrow (`whole`). These logs come first in all tables, so that games
+    lie in the same order everywhere; all others have files of their own.
     """
 
     def __init__(self, prefix: Path) -> None:
-        self.whole: dict[str, pa.Table] = {}
-        self.paths = {table: prefix.parent / f"{prefix.name}-{table}.json" for table in TABLES}
+        self.whole: dict[str, list[pa.Table]] = {table: [] for table in TABLES}
+        self.paths = {
+            table: [prefix.parent / f"{prefix.name}-{table}-{number}.json" for number in (1, 2)] for table in TABLES
+        }
         self._longest = 16 << 20  # bytes of a line; what DuckDB sets aside grows with it
 
     def __enter__(self) -> "RowFiles":
         self._all = ExitStack()
-        self._open = {table: self._all.enter_context(path.open("wb")) for table, path in self.paths.items()}
+        self._open = {
+            table: [self._all.enter_context(path.open("wb")) for path in paths] for table, paths in self.paths.items()
+        }
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -233,14 +238,18 @@ class RowFiles:
 
     def add(self, rows: "Rows") -> None:
         """Write the rows of one log, or keep those of many."""
+        alone = isinstance(rows.get("turns"), bytes)
         for table, lines in rows.items():
             if not isinstance(lines, bytes):
-                assert table not in self.whole
-                self.whole[table] = lines
+                self.whole[table].append(lines)
                 continue
-            self._open[table].write(lines)
+            self._open[table][alone].write(lines)
             if table != "events":
                 self._longest = max(self._longest, len(lines))
+
+    def has_lines(self, table: str) -> bool:
+        """Tell whether rows of a table came one log at a time."""
+        return any(path.stat().st_size for path in self.paths[table])
 
     def select(self, table: str) -> str:
         """Return the SQL that reads the rows of a table that came one log at a time."""
@@ -257,7 +266,8 @@ class RowFiles:
             f'unnest("{name}") AS "{name}"' if name in lists else f'"{key}" AS "{name}"' for name, key in names.items()
         )
         options = f"format = 'newline_delimited', maximum_object_size = {self._longest}, columns = {{{kinds}}}"
-        return f"SELECT {chosen} FROM read_json({quoted(self.paths[table])}, {options})"
+        paths = ", ".join(map(quoted, self.paths[table]))
+        return f"SELECT {chosen} FROM read_json([{paths}], {options})"
 
 
 def quoted(path: Path | str) -> str:

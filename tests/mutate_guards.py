@@ -309,6 +309,27 @@ GUARDS = (
         ")",
         ("test_query.py::test_the_kernel_refuses_to_change_a_sealed_copy",),
     ),
+    Guard(
+        "a log that goes on after the end of its game is no game that is followed",
+        "kernel.py",
+        "if due == 0 or who[at] != seat:",
+        "if who[at] != seat:",
+        ("test_followed.py::test_starts_that_the_fold_refuses_are_not_followed",),
+    ),
+    Guard(
+        "points that were banked are compared where games are followed",
+        "kernel.py",
+        "(ends and banked[at] != now)",
+        "False",
+        ("test_followed.py::test_nothing_that_the_fold_refuses_is_followed",),
+    ),
+    Guard(
+        "what is legal is asked where games are followed",
+        "kernel.py",
+        "not legal & (MAY_BANK if ends else MAY_THROW) or",
+        "False or",
+        ("test_followed.py::test_nothing_that_the_fold_refuses_is_followed",),
+    ),
 )
 
 
