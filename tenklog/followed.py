@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from tenklog import events, kernel, state
 from tenklog.errors import TenklogError
 from tenklog.game import evolve
-from tenklog.ledger import number_lines, of_games, rolls_of, times, turns_of
+from tenklog.ledger import BANK, BUST, ROLL, events_of, lay_out, of_games, rolls_of, times, turns_of
 from tenklog.lines import Scan
 from tenklog.lockstep import (
     FACES,
@@ -36,22 +36,22 @@ from tenklog.lockstep import (
     Played,
     columns,
 )
-from tenklog.rows import PLAIN, is_free
+from tenklog.rows import PLAIN, is_free, whole_text
 from tenklog.rules import Ruleset
 from tenklog.state import opening, with_turn
-from tenklog.transitions import Ends, Ints
+from tenklog.transitions import Ends
 
 MOST_KINDS = 64  # of rulesets and numbers of seats that are remembered at once
 
 
 class Moves(Struct):
-    """What was recorded of a game: of each roll who threw it, what was thrown and kept (-1 for nothing) as numbers of
-    throws, how the turn went on, the points that were banked, and whether tenklog threw; the times of turns' ends.
+    """What was recorded of a game, and its lines: of each roll who threw it, what was thrown and kept (-1 for nothing)
+    as numbers of throws, how the turn went on, the points that were banked, and whether tenklog threw.
     """  # noqa: D205
 
     start: events.Start
+    found: Scan
     rolls: list[list[int]]
-    ended: list[str | None]
 
 
 def moves(found: Scan) -> Moves | None:
@@ -65,7 +65,7 @@ def moves(found: Scan) -> Moves | None:
         table = evolve(None, start).position.table
     except TenklogError:
         return None
-    made = Moves(start, [], [])
+    made = Moves(start, found, [])
     seats = {player: seat for seat, player in enumerate(start.players)}
     asides = start.rules.set_aside == "one-per-combination"
     roll: list[int] = []
@@ -91,11 +91,9 @@ def moves(found: Scan) -> Moves | None:
             roll[2] = THROWS[event.dice]
         elif kind is events.Bank and not event.settled:
             roll[3], roll[4] = kernel.ENDS, event.points
-            made.ended.append(event.time)
             kind = None
         elif kind is events.Bust and last is events.Roll:
             roll[3] = kernel.LOSES
-            made.ended.append(event.time)
             kind = None
         else:
             return None
@@ -161,20 +159,38 @@ class Follower:
         )
         if not over.any():
             return Followed(played, {})
-        there, ended = np.repeat(over, counts), how > kernel.GOES_ON
+        there = np.repeat(over, counts)
         made |= {"laid": FACES[keeps[there]], "by_tool": by_tool[there] > 0}
-        return Followed(played, self._tables(logs, made, done, there[ended]))
+        logs = [one for one, is_over in zip(logs, over.tolist(), strict=True) if is_over]
+        for one in (made, done):
+            one["game"] = (np.cumsum(over) - 1)[one["game"]]
+        return Followed(played, self._tables(logs, made, done))
 
-    def _tables(self, logs: Sequence[Moves], made: Columns, done: Columns, chosen: Ints) -> dict[str, pa.Table]:
-        """Return the rows of games; of all their turns, some were `chosen`."""
+    def _tables(self, logs: Sequence[Moves], made: Columns, done: Columns) -> dict[str, pa.Table]:
+        """Return the rows of games that were followed to their ends."""
         games = of_games([one.start for one in logs])
         names = [player for one in logs for player in one.start.players]
         for one in (made, done):
             one["player"] = one["game"] * self.seats + one["seat"]
-        number_lines(len(logs), made, done)
-        ended = pa.array([time for log in logs for time in log.ended], pa.string()).filter(pa.array(chosen))
-        turns = turns_of(done, games, names, self.seats == 1).append_column("time", times(ended))
-        return {"turns": turns, "rolls": rolls_of(made, games, names, self.board)}
+        _, lines = lay_out(len(logs), made, done)
+        every: list[Any] = [event for log in logs for event in log.found.events]
+        when = times(pa.array([event.time for event in every], pa.string()))
+        by_tool = np.zeros(len(every), bool)
+        by_tool[lines["kind"] == ROLL] = made["by_tool"]
+        more = {
+            "time": when,
+            "id": pa.array([event.id for event in every], pa.string()),
+            "thrown_by": pa.array(["tenklog"]).take(pa.array(np.zeros(len(every), np.int8), mask=~by_tool)),
+        }
+        if self.board.rules.set_aside == "one-per-combination":
+            more["aside"] = pa.array([getattr(event, "aside", None) for event in every], pa.list_(pa.uint8()))
+        starts = [whole_text(log.found, 0) for log in logs]
+        ends = pa.array(np.flatnonzero((lines["kind"] == BANK) | (lines["kind"] == BUST)))
+        return {
+            "turns": turns_of(done, games, names, self.seats == 1).append_column("time", when.take(ends)),
+            "rolls": rolls_of(made, games, names, self.board),
+            "events": events_of(lines, games["game"], names, starts, more),
+        }
 
 
 @lru_cache(maxsize=MOST_KINDS)

@@ -4,7 +4,7 @@ Both are those that `lines` and `rows` would make of each game by itself. Column
 the lines, each hashed after the one before, go game by game. Needs numpy and pyarrow.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,7 +62,7 @@ class Ledger:
         """Write down some games that were played to their ends; `starts` are theirs."""
         games = np.cumsum(chosen) - 1  # the number of each game among those
         rolls, turns = (_those(made, chosen, games) for made in (played.rolls, played.turns))
-        count, lines = self._lay_out(len(starts), rolls, turns)
+        count, lines = lay_out(len(starts), rolls, turns)
         texts = [events.encode(start) for start in starts]
         heads = []
         begin = 0
@@ -76,30 +76,12 @@ class Ledger:
                 hashes = events.hashes(of_game)
                 digest = events.digest(events.sealed(of_game, hashes))
                 heads.append((number, hashes[0].decode(), hashes[-1].decode(), digest))
-        common = of_games(starts)
+        common, told = of_games(starts), [text.decode() for text in texts]
         return Written(heads, {
             "turns": turns_of(turns, common, self.players, len(self.players) == 1),
             "rolls": rolls_of(rolls, common, self.players, self.board),
-            "events": self._events(texts, lines, common["game"]),
+            "events": events_of(lines, common["game"], self.players, told, self._aside(lines)),
         })  # fmt: skip
-
-    def _lay_out(self, games: int, rolls: Columns, turns: Columns) -> tuple[Ints, Columns]:
-        """Return how many lines each game has, and columns of all lines; rolls and turns get the numbers of theirs.
-
-        What a line is about, its `value`, is a throw, a choice, or points.
-        """
-        kept, ended = rolls["kept"] >= 0, rolls["ended"]
-        size, count, of_game, at = number_lines(games, rolls, turns)
-        seq = np.arange(len(of_game)) - (np.cumsum(count) - count)[of_game] + 1
-        keeps, ends = at[kept] + 1, (at + size - 1)[ended]
-        kind, player, value = np.zeros((3, len(seq)), np.int64)
-        shown = np.zeros((len(seq), MOST), np.uint8)
-        kind[at], player[at], value[at], shown[at] = ROLL, rolls["player"], rolls["throw"], FACES[rolls["throw"]]
-        kind[keeps], player[keeps], value[keeps] = KEEP, rolls["player"][kept], rolls["choice"][kept]
-        shown[keeps] = SET_FACES[rolls["kept"][kept]]
-        kind[ends], player[ends] = np.where(rolls["lost"][ended], BUST, BANK), rolls["player"][ended]
-        value[ends] = rolls["points"][ended]
-        return count, {"game": of_game, "seq": seq, "kind": kind, "player": player, "value": value, "faces": shown}
 
     def _bodies(self, starts: Sequence[bytes], lines: Columns) -> list[bytes]:
         """Return the lines of all games without their hashes and closing braces; `starts` are the first ones."""
@@ -123,6 +105,13 @@ class Ledger:
         found: list[bytes] = bodies.tolist()
         return found
 
+    def _aside(self, lines: Columns) -> dict[str, pa.Array]:
+        """Return which dice left the table with a keep, where the rules ask for it."""
+        if not any(self._asides):
+            return {}
+        asides = pa.array([*self._asides, None], pa.list_(pa.uint8()))
+        return {"aside": asides.take(pa.array(np.where(lines["kind"] == KEEP, lines["value"], len(self._asides))))}
+
     def _heads_to(self, most: int) -> list[Ints]:
         """Return by kind what lines begin with, up to their numbers, by these."""
         if len(self._heads[0]) <= most:
@@ -130,37 +119,35 @@ class Ledger:
             self._heads = [_texts(b'{"type":"%b","seq":%b' % (kind.encode(), one) for one in numbers) for kind in TYPES]
         return self._heads
 
-    def _events(self, starts: Sequence[bytes], lines: Columns, ids: pa.Array) -> pa.Table:
-        kind, shown = lines["kind"], lines["faces"]
-        texts = pa.array([start.decode() for start in starts], pa.string())
-        columns = {
-            "game": _words(ids, lines["game"]),
-            "seq": _whole(lines["seq"], np.int32),
-            "type": _words(TYPES, kind),
-            "player": _words(self.players, lines["player"], kind == START),
-            "dice": _lists(shown, shown[:, 0] == 0),
-            "points": pa.array(lines["value"], pa.int64(), mask=kind != BANK),
-            "line": texts.take(pa.array(lines["game"], mask=kind != START)),
-        }
-        if any(self._asides):
-            asides = pa.array([*self._asides, None], pa.list_(pa.uint8()))
-            columns["aside"] = asides.take(pa.array(np.where(kind == KEEP, lines["value"], len(self._asides))))
-        return pa.table(columns)
 
+def lay_out(games: int, rolls: Columns, turns: Columns) -> tuple[Ints, Columns]:
+    """Return how many lines each game has, and columns of all lines; rolls and turns get the numbers of theirs.
 
-def number_lines(games: int, rolls: Columns, turns: Columns) -> tuple[Ints, Ints, Ints, Ints]:
-    """Give rolls and turns the numbers of their lines.
-
-    Return the lines of each roll, and of each game, the games of all lines, and the places of rolls among them.
+    What a line is about, its `value`, is a throw, a choice, or points.
     """
-    ended = rolls["ended"]
-    size = 1 + (rolls["kept"] >= 0) + ended  # lines of a roll: itself, what was kept of it, and the end of its turn
+    kept, ended = rolls["kept"] >= 0, rolls["ended"]
+    size = 1 + kept + ended  # lines of a roll: itself, what was kept of it, and the end of its turn
     count = 1 + np.bincount(rolls["game"], size, games).astype(np.int64)
-    before = np.cumsum(count) - count  # lines of the games before each
-    at = np.cumsum(size) - size + 1 + rolls["game"]
-    rolls["seq"] = seq = at - before[rolls["game"]] + 1
-    turns |= {"first_seq": seq[rolls["roll"] == 1], "last_seq": (seq + size - 1)[ended]}
-    return size, count, np.repeat(np.arange(games), count), at
+    of_game = np.repeat(np.arange(games), count)
+    seq = np.arange(len(of_game)) - (np.cumsum(count) - count)[of_game] + 1
+    at = np.cumsum(size) - size + 1 + rolls["game"]  # the place of each roll among all lines
+    keeps, ends = at[kept] + 1, (at + size - 1)[ended]
+    rolls["seq"] = seq[at]
+    turns |= {"first_seq": seq[at[rolls["roll"] == 1]], "last_seq": seq[ends]}
+    kind, player, value = np.zeros((3, len(seq)), np.int64)
+    shown = np.zeros((len(seq), MOST), np.uint8)
+    kind[at], player[at], value[at], shown[at] = ROLL, rolls["player"], rolls["throw"], FACES[rolls["throw"]]
+    kind[keeps], player[keeps], value[keeps] = KEEP, rolls["player"][kept], rolls["choice"][kept]
+    shown[keeps] = laid_aside(rolls)[kept]
+    kind[ends], player[ends] = np.where(rolls["lost"][ended], BUST, BANK), rolls["player"][ended]
+    value[ends] = rolls["points"][ended]
+    return count, {"game": of_game, "seq": seq, "kind": kind, "player": player, "value": value, "faces": shown}
+
+
+def laid_aside(rolls: Columns) -> Ints:
+    """Return the faces of the dice kept of rolls: in the order of sets, or in their own (`laid`)."""
+    found: Ints = rolls["laid"] if "laid" in rolls else SET_FACES[rolls["kept"]]
+    return found
 
 
 def _texts(texts: Iterable[bytes]) -> Ints:
@@ -250,7 +237,7 @@ def turns_of(turns: Columns, games: dict[str, pa.Array], names: Sequence[str], a
 
 
 def rolls_of(rolls: Columns, games: dict[str, pa.Array], names: Sequence[str], board: Board) -> pa.Table:
-    """Return the rows of rolls that were thrown; `laid` has the dice kept where they lie in another order than sets."""
+    """Return the rows of rolls that were thrown; `games` are theirs, `names` those of players by number."""
     kept, lost, stop = rolls["kept"] >= 0, rolls["lost"], rolls["stop"]
     left = board.count[rolls["after"]]
     return pa.table(
@@ -261,7 +248,7 @@ def rolls_of(rolls: Columns, games: dict[str, pa.Array], names: Sequence[str], b
             "dice": _lists(FACES[rolls["throw"]]),
             "thrown": _whole(board.count[rolls["node"]], np.uint8),
             "roll_set": _whole(rolls["shown"], np.int16),
-            "kept": _lists(np.where(kept[:, None], rolls.get("laid", SET_FACES[rolls["kept"]]), 0), ~kept),
+            "kept": _lists(np.where(kept[:, None], laid_aside(rolls), 0), ~kept),
             "kept_set": _whole(rolls["kept"], np.int16, ~kept),
             "result": _words(RESULTS, np.where(lost, 0, np.where(kept, 1, 2))),
             "points_before": pa.array(rolls["before"], pa.int64()),
@@ -274,3 +261,20 @@ def rolls_of(rolls: Columns, games: dict[str, pa.Array], names: Sequence[str], b
             "by_tool": pa.array(rolls["by_tool"]) if "by_tool" in rolls else pa.repeat(False, len(kept)),
         }
     )
+
+
+def events_of(
+    lines: Columns, ids: pa.Array, names: Sequence[str], starts: Sequence[str], more: Mapping[str, pa.Array]
+) -> pa.Table:
+    """Return the rows of lines, of which `starts` are the first ones of games; `more` has columns besides."""
+    kind, shown = lines["kind"], lines["faces"]
+    return pa.table({
+        "game": _words(ids, lines["game"]),
+        "seq": _whole(lines["seq"], np.int32),
+        "type": _words(TYPES, kind),
+        "player": _words(names, lines["player"], kind == START),
+        "dice": _lists(shown, shown[:, 0] == 0),
+        "points": pa.array(lines["value"], pa.int64(), mask=kind != BANK),
+        "line": pa.array(starts, pa.string()).take(pa.array(lines["game"], mask=kind != START)),
+        **more,
+    })  # fmt: skip

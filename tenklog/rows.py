@@ -299,12 +299,17 @@ def of_events(game: str, found: Scan) -> bytes:
     prefix = b'{"log":"' + game.encode() + b'",'
     for number, event in enumerate(found.events):
         if not (found.sealed and type(event) in PLAIN):
-            lines[number] = _whole_line(event, lines[number], found.sealed)
+            lines[number] = _whole_line(event, whole_text(found, number))
     return prefix + (b"\n" + prefix).join([line[1:] for line in lines]) + b"\n"
 
 
-def _whole_line(event: events.Event, line: bytes, sealed: bool) -> bytes:
-    text = (line[:-40] + b"}" if sealed else line).decode()
+def whole_text(found: Scan, number: int) -> str:
+    """Return the text of a line (from 0) without its hash."""
+    line = found.lines[number]
+    return (line[:-40] + b"}" if found.sealed else line).decode()
+
+
+def _whole_line(event: events.Event, text: str) -> bytes:
     known = {"seq": event.seq, "type": event.__struct_config__.tag, "time": event.time, "id": event.id, "line": text}
     for name in ("player", "dice", "aside", "points", "settled", "thrown_by"):
         if (value := getattr(event, name, None)) is not None:

@@ -18,7 +18,7 @@ from tenklog.archive import File
 from tenklog.errors import AccessError, DataError, TenklogError
 from tenklog.events import digest
 from tenklog.lines import Scan, scan
-from tenklog.rows import first_hash, of_events, of_lines, of_result, of_rules, rows
+from tenklog.rows import first_hash, of_lines, of_result, of_rules, rows
 from tenklog.tables import TABLES, RowFiles, Rows, sql_text
 
 if TYPE_CHECKING:
@@ -215,9 +215,7 @@ def _followed(following: Any, looked: Sequence[Outcome | _Looked]) -> dict[int, 
             position = found.played.position(number, moves.start.rules, moves.start.players)
             turns = int(found.played.count[number].sum())
             record = ruled | of_lines(one.found, one.data) | {"turns": turns, "rule_changes": 0, "measured": False}
-            made = (
-                of_result(moves.start, position, record) | {"events": of_events(moves.start.game, one.found)} | tables
-            )
+            made = of_result(moves.start, position, record) | tables
             done[place] = Outcome(one.path.stem, str(one.path), "archived", ""), made
             tables = {}
     return done
