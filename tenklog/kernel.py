@@ -259,7 +259,7 @@ def simulate(
     minimum: Any, costs: Any, then: Any, threshold: int, last: Any,
     same: Any, looks: Any, blind: Any, plain: Any,
     contexts: Any, of_contexts: Any, keeps: Any, of_keeps: Any, stops: Any, of_stops: Any,
-    most_points: int, most_total: int, most_turns: int,
+    most_points: int, most_total: int, most_turns: int, most_lines: int,
     first: Any, games: Any, seats: Any, over: Any, rolls: Any, turns: Any, rolled: int, ended: int,
 ) -> Any:  # fmt: skip
     """Play the games of `todo` until they are over, or wait for something (`waits`, and the `question`).
@@ -272,7 +272,7 @@ def simulate(
         stands, table = games[game], seats[game]
         totals = table[:, 0]
         seat, node, points, thrown, hot = stands[0], stands[1], stands[2], stands[3], stands[4]
-        turn, number, due, drawn = stands[5], stands[6], stands[7], stands[8]
+        turn, number, due, drawn, written = stands[5], stands[6], stands[7], stands[8], stands[9]
         while True:
             if drawn == draws.shape[1]:
                 waits[game] = DRAWS
@@ -283,12 +283,13 @@ def simulate(
             throw = offset[dice[node]] + np.int64(draws[game, drawn] * size[dice[node]])
             shown = np.int64(sets[throw])
             choice = options[node, shown]
-            if choice == OTHER or points >= most_points:
+            if choice == OTHER or points >= most_points or written >= most_lines:
                 waits[game] = GONE
                 break
             player = (first[game] + seat) % players
             own, state, lost = totals[seat], table[seat, 1], choice == LOST
-            # What a strategy looks at beside its turn: it may end the game at once with what that may come to.
+            # What a strategy looks at beside its turn: it may end the game at once with what that may come to. Where
+            # it is followed, it sees a total of 0.
             standing, by = FOLLOWED, np.int64(0)
             if looks[player] and due >= 0:
                 standing, by = LAST if due == 1 else LATE, _lead(totals, seat)
@@ -296,7 +297,7 @@ def simulate(
             if many[node, shown] > 1:
                 context, at_stake = plain[player], np.int64(0)
                 if not blind[player]:
-                    ends_now = alone and own + points + highest[node, shown] >= threshold
+                    ends_now = alone and max(own, 0) + points + highest[node, shown] >= threshold
                     asked = context_of(same[player], state, AT_ONCE if ends_now else standing, own if ends_now else by)
                     context, at_stake = _answer(contexts, of_contexts, asked), points
                     if context < 0:
@@ -311,7 +312,7 @@ def simulate(
             now, leaves = (points, node) if lost else (points + gains[choice], after[choice])
             stop = np.int64(0)
             if not lost and not must_throw[leaves]:
-                ends_now = alone and own + now >= threshold
+                ends_now = alone and max(own, 0) + now >= threshold
                 asked = context_of(same[player], state, AT_ONCE if ends_now else standing, own if ends_now else by)
                 context = _answer(contexts, of_contexts, asked)
                 if context < 0:
@@ -327,6 +328,7 @@ def simulate(
             thrown += 1
             hot += keep >= 0 and dice[leaves] == whole
             ends = lost or (stop & BANKS) > 0
+            written += 1 + (keep >= 0) + ends
             roll = (
                 game, player, seat, turn, number, thrown, throw, shown, node, points, choice, keep, now, leaves, stop,
                 np.int64(lost), np.int64(ends),
@@ -356,7 +358,7 @@ def simulate(
             if due == 0 or turn == most_turns or abs(total) > most_total:
                 waits[game] = GONE
                 break
-        left = (seat, node, points, thrown, hot, turn, number, due, drawn)
+        left = (seat, node, points, thrown, hot, turn, number, due, drawn, written)
         for column in range(len(left)):
             stands[column] = left[column]
     return rolled, ended

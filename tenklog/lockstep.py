@@ -17,6 +17,7 @@ from tenklog import events, kernel, state
 from tenklog.chances import Chances, Choice, Node, losing_throws
 from tenklog.dice import MOST, Dice
 from tenklog.kernel import AT_ONCE, BANKS, FOLLOWED, FREE, LATE, LOST, OTHER
+from tenklog.lines import MOST_EVENTS
 from tenklog.rows import is_free
 from tenklog.rules import Ruleset
 from tenklog.scoring import Table
@@ -28,6 +29,10 @@ from tenklog.turns import play
 
 MOST_NODES = 64  # of a ruleset's turns; with more of them games are played one by one
 MOST_POINTS, MOST_TOTAL = 1 << 25, 1 << 30  # in a game that is not left to be played by itself
+MOST_LINES = MOST_EVENTS - 9  # of a game; a longer one is left to be played by itself
+MOST_ROWS = (
+    1 << 22
+)  # of rolls, which is half a gigabyte; games that would need more are left to be played by themselves
 BLOCK = 64  # random numbers that are drawn at once for each game
 
 # All throws of 1 to 6 dice, by number of dice and in the order of `strategies.fair`: faces (0 for none), and sets.
@@ -264,9 +269,9 @@ class Lockstep:
         board, ends, spots, count = self.board, self.ends, self.spots, len(rngs)
         draws = np.zeros((count, BLOCK))
         waits, question = np.full(count, kernel.DRAWS), np.zeros(count, np.int64)
-        # Seat, node, points, rolls, hot dice, turns, round, last turns due, and how many of the draws were used.
-        games = np.zeros((count, 9), np.int64)
-        games[:, 6:] = 1, -1, BLOCK
+        # Seat, node, points, rolls, hot dice, turns, round, last turns due, how many of the draws were used, and lines.
+        games = np.zeros((count, 10), np.int64)
+        games[:, 6:] = 1, -1, BLOCK, 1
         seats = np.zeros((count, self.seats, 6), np.int64)  # total, state, busts and scores running, turns, busts
         over = np.zeros(count, bool)
         rolled = ended = 0
@@ -276,6 +281,8 @@ class Lockstep:
                 draw = rngs[one].random
                 draws[one], games[one, 8] = [draw() for _ in range(BLOCK)], 0
             if rolled == self._rolls.shape[1] or ended == self._turns.shape[1]:
+                if self._rolls.shape[1] >= MOST_ROWS:
+                    break
                 self._rolls, self._turns = (np.concatenate([one, one], 1) for one in (self._rolls, self._turns))
             for kind, asked in zip((kernel.CONTEXT, kernel.KEEP, kernel.STOP), spots.asked, strict=True):
                 if len(fresh := question[todo[waits[todo] == kind]]):
@@ -285,7 +292,8 @@ class Lockstep:
                 todo, waits, question, draws, SIZE, OFFSET, SHOWN, board.first, board.many, board.most, board.count,
                 board.must_throw, board.points, board.after, board.kept, board.rules.dice, ends.minimum, ends.costs,
                 ends.after, ends.threshold, self.last, spots.same, spots.looks, spots.blind, spots.plain, *answers,
-                MOST_POINTS, MOST_TOTAL, MOST_TURNS, first, games, seats, over, self._rolls, self._turns, rolled, ended,
+                MOST_POINTS, MOST_TOTAL, MOST_TURNS, MOST_LINES, first, games, seats, over, self._rolls, self._turns,
+                rolled, ended,
             )  # fmt: skip
             todo = todo[waits[todo] != kernel.GONE]
         opened = self.opened[seats[..., 1]]

@@ -21,7 +21,7 @@ from tenklog.archiving import archive_chunks, chunk_size
 from tenklog.errors import Conflict, UsageError
 from tenklog.events import digest
 from tenklog.game import Game, check_players, evolve
-from tenklog.lines import Scan, seal_all
+from tenklog.lines import MOST_EVENTS, Scan, seal_all
 from tenklog.reading import Log
 from tenklog.rows import of_result, of_rules, rows
 from tenklog.rules import Ruleset
@@ -71,7 +71,7 @@ class Plan(Struct, frozen=True, dict=True):
 
 
 def play_game(plan: Plan, number: int, throw: Throw = fair) -> tuple[list[events.AnyEvent], Game]:
-    """Play game number N of a plan to its end; one that goes on for very many turns is abandoned."""
+    """Play game number N of a plan to its end; one that goes on for very many turns, or fills its log, is abandoned."""
     rng, start = plan.rng(number), plan.start(number)
     strategies = [strategy(name) for _, name in plan.seated(number)]
     log: list[events.AnyEvent] = [start]
@@ -80,8 +80,10 @@ def play_game(plan: Plan, number: int, throw: Throw = fair) -> tuple[list[events
     while (turn := game.position.turn) is not None:
         ended = game.position.ended
         event: events.AnyEvent = next_event(game.position, strategies[turn.seat], rng, game.seq + 1, throw)  # type: ignore[assignment]
-        if turns == MOST_TURNS:
-            event = events.Abandon(game.seq + 1, why=f"not over after {MOST_TURNS} turns")
+        full = game.seq >= MOST_EVENTS - 2 and turn.phase != "busted"  # a bust has to follow
+        if turns == MOST_TURNS or full:
+            why = f"not over after {MOST_TURNS} turns" if not full else "not over at the end of the log"
+            event = events.Abandon(game.seq + 1, why=why)
         game = evolve(game, event)
         log.append(event)
         turns += game.position.ended is not ended

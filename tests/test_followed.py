@@ -206,7 +206,7 @@ def test_nothing_that_the_fold_refuses_is_followed(tmp_path: Path, monkeypatch: 
         found, count = both_ways(tmp_path / str(seed), logs, monkeypatch)
         results += found
         together += count
-    assert results["failed"] > 2 * results["archived"] > 0
+    assert results["failed"] > results["archived"] > 0
     assert together > 20
 
 

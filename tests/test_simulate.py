@@ -13,13 +13,13 @@ from msgspec import json
 from msgspec.structs import replace
 from random_games import random_ruleset
 
-from tenklog import advice, events, files, kernel, load, lockstep, simulate, stats, strategies
+from tenklog import advice, events, files, kernel, load, lockstep, reading, simulate, stats, strategies
 from tenklog.archive import connect, extract, open_archive, source
 from tenklog.archiving import archive_logs
 from tenklog.dice import Dice
 from tenklog.errors import Conflict, UsageError
 from tenklog.game import Game, fold, tag
-from tenklog.lines import seal_all
+from tenklog.lines import MOST_EVENTS, seal_all
 from tenklog.reading import Log
 from tenklog.replayer import Replayed, replay
 from tenklog.rules import change, parse_changes, preset
@@ -176,6 +176,40 @@ def test_under_any_rules_games_played_together_are_those_played_one_by_one(
         if rulesets == (100 if LONG else 8):
             break
     assert count > 6 * rulesets
+
+
+@pytest.mark.parametrize(
+    ("players", "changes", "seed"),
+    [
+        ((("anna", "best"), ("ben", "best")), {"target": 500, "bust_penalty": 300}, 2),
+        ((("anna", "best"),), {"target": 600, "bust_penalty": 600}, 18),
+    ],
+)
+def test_the_best_strategy_knows_in_games_played_together_how_far_below_0_it_is(
+    players: tuple[tuple[str, str], ...], changes: dict[str, Any], seed: int, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """It would take a turn worth the target for a win though the total is below 0."""
+    rules = change(preset("ten-thousand"), {"opening_minimum": 0, **changes})
+    assert both_ways(tmp_path, Plan(rules, players, seed), 20, monkeypatch) == 20
+
+
+def test_a_game_that_would_fill_its_log_is_abandoned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    endless = Plan(change(preset("zilch"), parse_changes(("any=A:50",), preset("zilch"))), (("anna", "hold:350"),), 1)
+    log, game = play_game(endless, 1)
+    assert game.position.status == "abandoned"
+    assert MOST_EVENTS - 1 <= len(log) <= MOST_EVENTS
+    assert reading.parse(sealed(endless, 1)[2], "endless").game.position.status == "abandoned"
+    monkeypatch.setattr(simulate, "MOST_EVENTS", 250)
+    monkeypatch.setattr(lockstep, "MOST_LINES", 241)
+    assert 0 < both_ways(tmp_path, PLAN, 40, monkeypatch) < 40
+
+
+def test_games_that_find_no_room_together_are_played_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lockstep, "MOST_ROWS", 1 << 13)
+    assert 0 < both_ways(tmp_path, PLAN, 80, monkeypatch) < 80
 
 
 def test_strategies_that_draw_numbers_and_rules_that_look_further_are_played_one_by_one(
