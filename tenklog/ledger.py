@@ -1,6 +1,6 @@
-"""Ledger: this module writes down games that were played in lockstep: their lines, and their rows for the archive.
+"""Ledger: this module makes the rows of games that were played or followed together, and the lines of those played.
 
-Both are those that `lines` and `rows` would make of each game by itself. Columns of many games are made at once; only
+Both are those that `rows` and `lines` would make of each game by itself. Columns of many games are made at once; only
 the lines, each hashed after the one before, go game by game. Needs numpy and pyarrow.
 """
 

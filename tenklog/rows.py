@@ -47,15 +47,10 @@ def rows(log: Log, found: Scan, data: bytes, luck: bool = False) -> Rows:
     players = names(position, range(len(position.seats)))
     turns, rolls = _turns_and_rolls(told, ended, players)
     of_luck = _luck(told, ended, rolls, players) if luck else {}
-    record = (
-        of_rules(agreed)
-        | of_lines(found, data)
-        | {
-            "turns": sum(one.number > 0 for one in ended),
-            "rule_changes": _later_changes(told),
-            "measured": luck,
-        }
-    )
+    record = of_rules(agreed) | of_lines(found, data)
+    record |= {
+        "turns": sum(one.number > 0 for one in ended), "rule_changes": _later_changes(told), "measured": luck,
+    }  # fmt: skip
     return of_result(start, position, record) | {
         "turns": _listed("turns", _of_game(start), turns, of_luck.get("turns", ())),
         "rolls": _listed("rolls", _of_game(start), rolls, of_luck.get("rolls", ())),

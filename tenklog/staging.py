@@ -116,9 +116,13 @@ def stage(taken: Taken, prefix: Path, threads: int | None, progress: Callable[[i
 def read_chunk(paths: Sequence[Path], known: dict[str, Known], luck: bool) -> Taken:
     """Read a chunk of logs; of very many, those that can be are followed together."""
     following = _following() if len(paths) >= FEW and not luck else None
+    if following is None:
+        for path in paths:
+            yield take(path, known.get(path.stem), luck)
+        return
     for first in range(0, len(paths), BATCH):
         looked = [_look(path, known.get(path.stem), luck) for path in paths[first : first + BATCH]]
-        done = _followed(following, looked) if following else {}
+        done = _followed(following, looked)
         yield from done.values()  # in the order of their turns
         for place, one in enumerate(looked):
             if place not in done:
