@@ -228,28 +228,38 @@ def _lead(totals: Any, seat: int) -> Any:
 
 @_compiled
 def _end(
-    table: Any, seat: int, points: int, thrown: int, lost: Any, minimum: Any, costs: Any, then: Any
+    turns: Any, ended: int, game: int, player: int, seat: int, turn: int, number: int, points: int, thrown: int,
+    left: int, hot: int, lost: Any, due: Any, table: Any, minimum: Any, costs: Any, then: Any, threshold: int,
+    last: Any,
 ) -> Any:  # fmt: skip
-    """End a turn in the table of its game, but for the total; return what it was, what it posts, and the change."""
-    state = table[seat, 1]
+    """End a turn in the table of its game, and write it down as a row.
+
+    Return the total, the seat that is next, the round, and how many last turns are due then (-1 before them).
+    """
+    totals = table[:, 0]
+    own, state, lead = totals[seat], table[seat, 1], _lead(totals, seat)
     worth = np.int64(0) if lost else points
     posts = worth > 0 and worth >= minimum[state]
     kind = np.int64((FIRST_BUST if thrown == 1 else BUST) if lost else POSTS if posts else ZERO)
     posted = worth if posts else np.int64(0)
+    total = totals[seat] = own + posted + costs[state, kind]
     table[seat, 1] = then[state, kind]
     table[seat, 2] = table[seat, 2] + 1 if lost else 0
     table[seat, 3] = table[seat, 3] + 1 if posts else 0
     table[seat, 4] += 1
     table[seat, 5] += lost
-    return kind, posted, posted + costs[state, kind]
-
-
-@_compiled
-def _passed_on(due: int, total: int, threshold: int, last: int) -> Any:
-    """Return how many last turns are due after a turn, -1 before them."""
+    end = (
+        game, player, seat, turn, number, kind, points, posted, total - own, own, total, lead, thrown, left, hot, state,
+        np.int64(due >= 0), table[seat, 2], table[seat, 3],
+    )  # fmt: skip
+    for column in range(len(end)):
+        turns[column, ended] = end[column]
     if due < 0:
-        return last if total >= threshold else np.int64(-1)
-    return due - (due > 0)
+        due = last[seat] if total >= threshold else np.int64(-1)
+    else:
+        due -= due > 0
+    following = (seat + 1) % len(totals)
+    return total, following, number + (due != 0 and following <= seat), due
 
 
 @_compiled
@@ -339,19 +349,11 @@ def simulate(
             points, node = now, leaves
             if not ends:
                 continue
-            kind, posted, change = _end(table, seat, points, thrown, lost, minimum, costs, then)
-            lead, total = _lead(totals, seat), own + change
-            totals[seat] = total
-            end = (
-                game, player, seat, turn, number, kind, points, posted, change, own, total, lead, thrown,
-                dice[node], hot, state, np.int64(due >= 0), table[seat, 2], table[seat, 3],
+            total, following, number, due = _end(
+                turns, ended, game, player, seat, turn, number, points, thrown, dice[node], hot, lost, due, table,
+                minimum, costs, then, threshold, last,
             )  # fmt: skip
-            for column in range(len(end)):
-                turns[column, ended] = end[column]
             ended += 1
-            due = _passed_on(due, total, threshold, last[seat])
-            following = (seat + 1) % players
-            number += due != 0 and following <= seat
             seat, node, points, thrown, hot, turn = following, 0, 0, 0, 0, turn + 1
             if due == 0:
                 over[game] = (totals == totals.max()).sum() == 1
@@ -376,7 +378,6 @@ def follow(
     Return how many rows `rolls` and `turns` have, and how many answers are `missing`: what is legal there is taken for
     granted until they are known. Rows of games that are not `over` then stand among the others.
     """
-    players = seats.shape[1]
     rolled = ended = lacking = 0
     for game in range(len(over)):
         table = seats[game]
@@ -407,7 +408,7 @@ def follow(
             elif keep >= 0:
                 due = np.int64(-1)
                 break
-            own, state, ends = totals[seat], table[seat, 1], how[at] != GOES_ON
+            state, ends = table[seat, 1], how[at] != GOES_ON
             now, leaves = (points, node) if lost else (points + gains[choice], after[choice])
             legal = np.int64(MAY_THROW)
             if not lost and not must_throw[leaves]:
@@ -433,19 +434,11 @@ def follow(
             points, node = now, leaves
             if not ends:
                 continue
-            kind, posted, change = _end(table, seat, points, thrown, lost, minimum, costs, then)
-            lead, total = _lead(totals, seat), own + change
-            totals[seat] = total
-            done = (
-                game, who[at], seat, turn, number, kind, points, posted, change, own, total, lead, thrown,
-                dice[node], hot, state, np.int64(due >= 0), table[seat, 2], table[seat, 3],
+            total, following, number, due = _end(
+                turns, ended, game, who[at], seat, turn, number, points, thrown, dice[node], hot, lost, due, table,
+                minimum, costs, then, threshold, last,
             )  # fmt: skip
-            for column in range(len(done)):
-                turns[column, ended] = done[column]
             ended += 1
-            due = _passed_on(due, total, threshold, last[seat])
-            following = (seat + 1) % players
-            number += due != 0 and following <= seat
             seat, turn = following, turn + 1
             node = points = thrown = hot = np.int64(0)
             if abs(total) > most_total:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 ROW_GROUP = 122_880  # rows, as DuckDB writes them
-FEW, BATCH, WORTH = 500, 250, 20  # logs of a chunk that are followed together, at most at once, at least of one kind
+FEW, BATCH, WORTH = 500, 150, 12  # logs of a chunk that are followed together, at most at once, at least of one kind
 
 Result = Literal["archived", "already", "measured", "superseded", "removed", "skipped", "failed"]
 
@@ -102,7 +102,7 @@ def stage(taken: Taken, prefix: Path, threads: int | None, progress: Callable[[i
             con = archive.connect(threads)
             for table in TABLES:
                 target = prefix.parent / f"{prefix.name}-{table}.parquet"
-                if whole := fresh.whole[table]:
+                if whole := fresh.whole.pop(table):
                     more = [con.sql(fresh.select(table)).to_arrow_table()] if fresh.has_lines(table) else []
                     written[table] = _write_arrow(con, table, [*whole, *more], target)
                 else:

@@ -33,7 +33,7 @@ REPORT = 1.5
 QUERY = 3.0
 MEMORY = 1 << 30
 GROWTH = 1.2
-SLICE = 5_000  # games that are archived between two measurements of what they are compared with
+SLICE = 10_000  # games that are archived between two measurements of what they are compared with
 MOST_TIMED = 40_000
 COLUMNS = {
     "type": "VARCHAR", "seq": "INTEGER", "time": "TIMESTAMP", "id": "VARCHAR", "player": "VARCHAR",
