@@ -34,7 +34,7 @@ from tenklog.lockstep import (
     Board,
     Columns,
     Played,
-    columns,
+    played,
 )
 from tenklog.rows import PLAIN, is_free, whole_text
 from tenklog.rules import Ruleset
@@ -82,11 +82,8 @@ def moves(found: Scan) -> Moves | None:
         elif kind not in PLAIN or last is None or event.player != player:
             return None
         elif kind is events.Keep and last is events.Roll:
-            if (
-                (tuple(sorted(event.aside or ())) not in table.asides(tuple(sorted(event.dice))))
-                if asides
-                else event.aside
-            ):
+            aside = event.aside and tuple(sorted(event.aside))
+            if aside not in (table.asides(tuple(sorted(event.dice))) if asides else (None,)):
                 return None
             roll[2] = THROWS[event.dice]
         elif kind is events.Bank and not event.settled:
@@ -114,7 +111,6 @@ class Follower:
     def __init__(self, rules: Ruleset, seats: int) -> None:
         self.seats, self.board, self.ends = seats, Board(rules), Ends(rules)
         self.last = self.ends.last_turns(seats)[seats]
-        self.opened = np.array([one.opened for one in self.ends.states])
         at = opening(("own", "other"), rules)
         self._positions = [replace(at, seats=(replace(one, player="own"), at.seats[1])) for one in self.ends.states]
         self._legal = Asked(self._legal_at)
@@ -152,19 +148,15 @@ class Follower:
             if not lacking:
                 break
             self._legal.ask(missing[:lacking])
-        made, done = columns(ROLLS, rolls[:, :rolled], over), columns(TURNS, turns[:, :ended], over)
-        done["opened"] = self.opened[done["opened"]]
-        played = Played(
-            made, done, over, rounds, seats[..., 0], seats[..., 4], seats[..., 5], self.opened[seats[..., 1]]
-        )
+        found = played(rolls[:, :rolled], turns[:, :ended], over, rounds, seats, ends)
         if not over.any():
-            return Followed(played, {})
+            return Followed(found, {})
         there = np.repeat(over, counts)
-        made |= {"laid": FACES[keeps[there]], "by_tool": by_tool[there] > 0}
+        made, done = found.rolls | {"laid": FACES[keeps[there]], "by_tool": by_tool[there] > 0}, found.turns
         logs = [one for one, is_over in zip(logs, over.tolist(), strict=True) if is_over]
         for one in (made, done):
             one["game"] = (np.cumsum(over) - 1)[one["game"]]
-        return Followed(played, self._tables(logs, made, done))
+        return Followed(found, self._tables(logs, made, done))
 
     def _tables(self, logs: Sequence[Moves], made: Columns, done: Columns) -> dict[str, pa.Table]:
         """Return the rows of games that were followed to their ends."""

@@ -1,8 +1,9 @@
 """Kernel: this module has the loops that are compiled where numba is installed.
 
 Those of a bulk replay do what `columns`, `transitions` and `bulk` do with numpy: tell usual turns from others, look
-recorded rolls up in the cells of a table, and carry what turns bring through the seats of a game. The one of `lockstep`
-plays simulated games. All that they know of rules and strategies stands in the tables that they are given.
+recorded rolls up in the cells of a table, and carry what turns bring through the seats of a game. Those of `lockstep`
+and `followed` play games, simulated or recorded ones, and write down their rolls and turns. All that they know of rules
+and strategies stands in the tables that they are given.
 """
 
 from importlib import import_module
@@ -192,14 +193,15 @@ def play(
 @_compiled
 def _answer(questions: Any, answers: Any, question: int) -> Any:
     """Return the answer to a question, -1 for one that was not asked yet."""
-    low, high = 0, len(questions)
-    while low < high:
-        middle = (low + high) >> 1
-        if questions[INDEX(middle)] < question:
-            low = middle + 1
-        else:
-            high = middle
-    return answers[INDEX(low)] if low < len(questions) and questions[INDEX(low)] == question else np.int64(-1)
+    at = np.searchsorted(questions, question)
+    return answers[at] if at < len(questions) and questions[at] == question else np.int64(-1)
+
+
+@_compiled
+def _write(rows: Any, at: int, row: Any) -> None:
+    """Write a row down, a number in each column."""
+    for column in range(len(row)):
+        rows[column, at] = row[column]
 
 
 @_compiled
@@ -248,12 +250,10 @@ def _end(
     table[seat, 3] = table[seat, 3] + 1 if posts else 0
     table[seat, 4] += 1
     table[seat, 5] += lost
-    end = (
+    _write(turns, ended, (
         game, player, seat, turn, number, kind, points, posted, total - own, own, total, lead, thrown, left, hot, state,
         np.int64(due >= 0), table[seat, 2], table[seat, 3],
-    )  # fmt: skip
-    for column in range(len(end)):
-        turns[column, ended] = end[column]
+    ))  # fmt: skip
     if due < 0:
         due = last[seat] if total >= threshold else np.int64(-1)
     else:
@@ -339,12 +339,10 @@ def simulate(
             hot += keep >= 0 and dice[leaves] == whole
             ends = lost or (stop & BANKS) > 0
             written += 1 + (keep >= 0) + ends
-            roll = (
+            _write(rolls, rolled, (
                 game, player, seat, turn, number, thrown, throw, shown, node, points, choice, keep, now, leaves, stop,
                 np.int64(lost), np.int64(ends),
-            )  # fmt: skip
-            for column in range(len(roll)):
-                rolls[column, rolled] = roll[column]
+            ))  # fmt: skip
             rolled += 1
             points, node = now, leaves
             if not ends:
@@ -389,13 +387,11 @@ def follow(
         for at in range(begin[game], begin[game + 1]):
             throw = throws[at]
             if due == 0 or who[at] != seat:
-                due = np.int64(-1)
                 break
             shown = np.int64(sets[throw])
             choice = options[node, shown]
             lost = choice == LOST
             if choice == OTHER or points >= most_points or lost != (how[at] == LOSES):
-                due = np.int64(-1)
                 break
             keep = np.int64(-1) if keeps[at] < 0 else np.int64(sets[keeps[at]])
             if not lost:
@@ -403,10 +399,8 @@ def follow(
                 while choice < end and kept[choice] != keep:
                     choice += 1
                 if choice == end:
-                    due = np.int64(-1)
                     break
             elif keep >= 0:
-                due = np.int64(-1)
                 break
             state, ends = table[seat, 1], how[at] != GOES_ON
             now, leaves = (points, node) if lost else (points + gains[choice], after[choice])
@@ -419,17 +413,14 @@ def follow(
                     lacking += 1
                     legal = np.int64(MAY_THROW | MAY_BANK)
             if not lost and (not legal & (MAY_BANK if ends else MAY_THROW) or (ends and banked[at] != now)):
-                due = np.int64(-1)
                 break
             stop = np.int64((BANKS if ends and not lost else 0) | (legal & FREE))
             thrown += 1
             hot += keep >= 0 and dice[leaves] == whole
-            roll = (
+            _write(rolls, rolled, (
                 game, who[at], seat, turn, number, thrown, throw, shown, node, points, choice, keep, now, leaves, stop,
                 np.int64(lost), np.int64(ends),
-            )  # fmt: skip
-            for column in range(len(roll)):
-                rolls[column, rolled] = roll[column]
+            ))  # fmt: skip
             rolled += 1
             points, node = now, leaves
             if not ends:
@@ -442,8 +433,8 @@ def follow(
             seat, turn = following, turn + 1
             node = points = thrown = hot = np.int64(0)
             if abs(total) > most_total:
-                due = np.int64(-1)
                 break
-        over[game] = due == 0 and thrown == 0 and (totals == totals.max()).sum() == 1
+        else:
+            over[game] = due == 0 and (totals == totals.max()).sum() == 1
         rounds[game] = number
     return rolled, ended, lacking

@@ -253,7 +253,6 @@ class Lockstep:
         self.spots = Spots(self.board, self.ends, strategies)
         self.seats = len(strategies)
         self.last = ends.last_turns(self.seats)[self.seats]  # that follow the first to reach the target, by the seat
-        self.opened = np.array([one.opened for one in self.ends.states])
         # Room for the rows of games that are being played; it is used again, and doubled when it is full.
         self._rolls, self._turns = (np.empty((len(names), 1 << 12), np.int64) for names in (ROLLS, TURNS))
 
@@ -296,13 +295,21 @@ class Lockstep:
                 rolled, ended,
             )  # fmt: skip
             todo = todo[waits[todo] != kernel.GONE]
-        opened = self.opened[seats[..., 1]]
-        found = columns(ROLLS, self._rolls[:, :rolled], over), columns(TURNS, self._turns[:, :ended], over)
-        found[1]["opened"] = self.opened[found[1]["opened"]]
-        return Played(*found, over, games[:, 6], seats[..., 0], seats[..., 4], seats[..., 5], opened)
+        return played(self._rolls[:, :rolled], self._turns[:, :ended], over, games[:, 6], seats, self.ends)
 
 
-def columns(names: Sequence[str], made: Ints, over: Ints) -> Columns:
+def played(rolls: Ints, turns: Ints, over: Ints, rounds: Ints, seats: Ints, ends: Ends) -> Played:
+    """Return games from the rows of their rolls and turns, their rounds, and how their seats stand."""
+    opened = np.array([one.opened for one in ends.states])
+    of_turns = _columns(TURNS, turns, over)
+    of_turns["opened"] = opened[of_turns["opened"]]
+    return Played(
+        _columns(ROLLS, rolls, over), of_turns, over, rounds, seats[..., 0], seats[..., 4], seats[..., 5],
+        opened[seats[..., 1]],
+    )  # fmt: skip
+
+
+def _columns(names: Sequence[str], made: Ints, over: Ints) -> Columns:
     """Name rows of columns and put them game after game, without those of games that are not over."""
     game = made[0]
     order = np.argsort(game, kind="stable")

@@ -25,7 +25,7 @@ from tenklog.lines import MOST_EVENTS, Scan, seal_all
 from tenklog.reading import Log
 from tenklog.rows import of_result, of_rules, rows
 from tenklog.rules import Ruleset
-from tenklog.staging import Chunk, Known, Outcome, Taken, in_processes
+from tenklog.staging import Chunk, Known, Outcome, Taken, in_processes, is_compiled
 from tenklog.state import Position, Turn
 from tenklog.strategies import BEST, MOST_TURNS, WORDS, Throw, fair, next_event, play_out, strategy
 from tenklog.tables import Rows
@@ -130,15 +130,12 @@ def _lockstep(told: bytes) -> "tuple[Lockstep, Ledger] | None":
 
     None when they can't be played so, or numpy, pyarrow or numba are missing.
     """
+    if not is_compiled():
+        return None
+    from tenklog.ledger import Ledger
+    from tenklog.lockstep import Lockstep
+
     plan = json.decode(told, type=Plan)
-    try:
-        from tenklog import kernel
-        from tenklog.ledger import Ledger
-        from tenklog.lockstep import Lockstep
-    except ImportError:
-        return None
-    if not kernel.COMPILED:
-        return None
     machine = Lockstep.of(plan.rules, [strategy(name) for _, name in plan.players])
     if machine is None:
         return None

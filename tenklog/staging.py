@@ -9,7 +9,7 @@ import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from msgspec import Struct, json
 
@@ -115,14 +115,13 @@ def stage(taken: Taken, prefix: Path, threads: int | None, progress: Callable[[i
 
 def read_chunk(paths: Sequence[Path], known: dict[str, Known], luck: bool) -> Taken:
     """Read a chunk of logs; of very many, those that can be are followed together."""
-    following = _following() if len(paths) >= FEW and not luck else None
-    if following is None:
+    if len(paths) < FEW or luck or not is_compiled():
         for path in paths:
             yield take(path, known.get(path.stem), luck)
         return
     for first in range(0, len(paths), BATCH):
         looked = [_look(path, known.get(path.stem), luck) for path in paths[first : first + BATCH]]
-        done = _followed(following, looked)
+        done = _followed(looked)
         yield from done.values()  # in the order of their turns
         for place, one in enumerate(looked):
             if place not in done:
@@ -186,30 +185,33 @@ def _fold(looked: _Looked) -> tuple[Outcome, Rows]:
     return Outcome(game, file, result, ""), made
 
 
-def _following() -> Any:
-    """Return what follows many logs together; None without numpy, pyarrow or numba."""
+def is_compiled() -> bool:
+    """Tell whether many games can be followed or played together: numpy, pyarrow and numba are there."""
     try:
-        from tenklog import followed, kernel
+        from tenklog import kernel
+        from tenklog.ledger import Ledger  # noqa: F401
     except ImportError:
-        return None
-    return followed if kernel.COMPILED else None
+        return False
+    return kernel.COMPILED
 
 
-def _followed(following: Any, looked: Sequence[Outcome | _Looked]) -> dict[int, tuple[Outcome, Rows]]:
+def _followed(looked: Sequence[Outcome | _Looked]) -> dict[int, tuple[Outcome, Rows]]:
     """Follow what can be of some logs that the archive does not have; return what becomes of them, by their places.
 
     They are in the order of their turns.
     """
-    alike: dict[tuple[bytes, int], list[tuple[int, _Looked, Any]]] = {}
+    from tenklog import followed
+
+    alike: dict[tuple[bytes, int], list[tuple[int, _Looked, followed.Moves]]] = {}
     for place, one in enumerate(looked):
-        if isinstance(one, Outcome) or one.known or not (moves := following.moves(one.found)):
+        if isinstance(one, Outcome) or one.known or not (moves := followed.moves(one.found)):
             continue
         start = moves.start
         if one.found.ended and one.path.name == f"{start.game}.jsonl":
             alike.setdefault((json.encode(start.rules), len(start.players)), []).append((place, one, moves))
     done: dict[int, tuple[Outcome, Rows]] = {}
     for kind, logs in alike.items():
-        if len(logs) < WORTH or (follower := following.follower(*kind)) is None:
+        if len(logs) < WORTH or (follower := followed.follower(*kind)) is None:
             continue
         found = follower.follow([moves for _, _, moves in logs])
         tables, ruled = found.tables, of_rules(logs[0][2].start.rules)
