@@ -13,15 +13,15 @@
 -- worst mean: the most that one of them cost
 -- chart: player loss_per_turn
 -- needs: luck
-WITH chosen_rolls AS (
-    SELECT rolls.*
-    FROM rolls SEMI JOIN (SELECT game, turn FROM turns WHERE aimed) USING (game, turn)
-    WHERE chosen(player)
+WITH free_rolls AS (
+    SELECT player, game, turn, keep_loss AS loss, 'keep' AS kind FROM rolls WHERE keep_free AND chosen(player)
+    UNION ALL
+    SELECT player, game, turn, decision_loss, decision FROM rolls
+    WHERE free AND decision_loss IS NOT NULL AND chosen(player)
 ),
 decided AS (
-    SELECT player, keep_loss AS loss, 'keep' AS kind FROM chosen_rolls WHERE keep_free
-    UNION ALL
-    SELECT player, decision_loss, decision FROM chosen_rolls WHERE free AND decision_loss IS NOT NULL
+    SELECT player, loss, kind
+    FROM free_rolls SEMI JOIN (SELECT game, turn FROM turns WHERE aimed) USING (game, turn)
 ),
 lost AS (
     SELECT
