@@ -143,7 +143,7 @@ class Follower:
                 begin, throws, who, keeps, how, banked, SHOWN, board.first, board.many, board.count,
                 board.must_throw, board.points, board.after, board.kept, board.rules.dice, ends.minimum, ends.costs,
                 ends.after, ends.threshold, self.last, self._legal.questions, self._legal.answers, MOST_POINTS,
-                MOST_TOTAL, missing, rounds, seats, over, rolls, turns,
+                MOST_TOTAL, board.rules.tie == "shared", missing, rounds, seats, over, rolls, turns,
             )  # fmt: skip
             if not lacking:
                 break

@@ -236,7 +236,7 @@ def _end(
 ) -> Any:  # fmt: skip
     """End a turn in the table of its game, and write it down as a row.
 
-    Return the total, the seat that is next, the round, and how many last turns are due then (-1 before them).
+    Return the total, and how many last turns are due then (-1 before them).
     """
     totals = table[:, 0]
     own, state, lead = totals[seat], table[seat, 1], _lead(totals, seat)
@@ -258,8 +258,28 @@ def _end(
         due = last[seat] if total >= threshold else np.int64(-1)
     else:
         due -= due > 0
+    return total, due
+
+
+@_compiled
+def _pass_on(totals: Any, seat: int, number: int, due: Any, playing: Any, shared: Any) -> Any:
+    """Pass the dice on: to the next of those who are `playing` (bits), in level ends the leaders alone.
+
+    Return the seat, the round, how many turns are due then (0 when the game is over), and who is playing.
+    """
+    if due == 0:
+        best = totals.max()
+        for leader in range(len(totals)):
+            due += totals[leader] == best
+        if shared or due == 1:
+            return seat, number, np.int64(0), playing
+        playing = np.int64(0)
+        for leader in range(len(totals)):
+            playing |= np.int64(totals[leader] == best) << leader
     following = (seat + 1) % len(totals)
-    return total, following, number + (due != 0 and following <= seat), due
+    while not playing >> following & 1:
+        following = (following + 1) % len(totals)
+    return following, number + (following <= seat), due, playing
 
 
 @_compiled
@@ -269,7 +289,7 @@ def simulate(
     minimum: Any, costs: Any, then: Any, threshold: int, last: Any,
     same: Any, looks: Any, blind: Any, plain: Any,
     contexts: Any, of_contexts: Any, keeps: Any, of_keeps: Any, stops: Any, of_stops: Any,
-    most_points: int, most_total: int, most_turns: int, most_lines: int,
+    most_points: int, most_total: int, most_turns: int, most_lines: int, shared: Any,
     first: Any, games: Any, seats: Any, over: Any, rolls: Any, turns: Any, rolled: int, ended: int,
 ) -> Any:  # fmt: skip
     """Play the games of `todo` until they are over, or wait for something (`waits`, and the `question`).
@@ -282,7 +302,7 @@ def simulate(
         stands, table = games[game], seats[game]
         totals = table[:, 0]
         seat, node, points, thrown, hot = stands[0], stands[1], stands[2], stands[3], stands[4]
-        turn, number, due, drawn, written = stands[5], stands[6], stands[7], stands[8], stands[9]
+        turn, number, due, drawn, written, playing = stands[5], stands[6], stands[7], stands[8], stands[9], stands[10]
         while True:
             if drawn == draws.shape[1]:
                 waits[game] = DRAWS
@@ -347,18 +367,18 @@ def simulate(
             points, node = now, leaves
             if not ends:
                 continue
-            total, following, number, due = _end(
+            total, due = _end(
                 turns, ended, game, player, seat, turn, number, points, thrown, dice[node], hot, lost, due, table,
                 minimum, costs, then, threshold, last,
             )  # fmt: skip
+            seat, number, due, playing = _pass_on(totals, seat, number, due, playing, shared)
             ended += 1
-            seat, node, points, thrown, hot, turn = following, 0, 0, 0, 0, turn + 1
-            if due == 0:
-                over[game] = (totals == totals.max()).sum() == 1
+            node, points, thrown, hot, turn = 0, 0, 0, 0, turn + 1
+            over[game] = due == 0
             if due == 0 or turn == most_turns or abs(total) > most_total:
                 waits[game] = GONE
                 break
-        left = (seat, node, points, thrown, hot, turn, number, due, drawn, written)
+        left = (seat, node, points, thrown, hot, turn, number, due, drawn, written, playing)
         for column in range(len(left)):
             stands[column] = left[column]
     return rolled, ended
@@ -369,7 +389,8 @@ def follow(
     begin: Any, throws: Any, who: Any, keeps: Any, how: Any, banked: Any, sets: Any,
     options: Any, many: Any, dice: Any, must_throw: Any, gains: Any, after: Any, kept: Any, whole: int,
     minimum: Any, costs: Any, then: Any, threshold: int, last: Any, questions: Any, answers: Any,
-    most_points: int, most_total: int, missing: Any, rounds: Any, seats: Any, over: Any, rolls: Any, turns: Any,
+    most_points: int, most_total: int, shared: Any, missing: Any, rounds: Any, seats: Any, over: Any, rolls: Any,
+    turns: Any,
 ) -> Any:  # fmt: skip
     """Play recorded games, whose rolls lie one after another, as far as each goes as it was recorded, to its end.
 
@@ -383,7 +404,7 @@ def follow(
         table[:] = 0
         over[game] = False
         seat = node = points = thrown = hot = turn = np.int64(0)
-        number, due = np.int64(1), np.int64(-1)
+        number, due, playing = np.int64(1), np.int64(-1), np.int64(-1)
         for at in range(begin[game], begin[game + 1]):
             throw = throws[at]
             if due == 0 or who[at] != seat:
@@ -425,16 +446,17 @@ def follow(
             points, node = now, leaves
             if not ends:
                 continue
-            total, following, number, due = _end(
+            total, due = _end(
                 turns, ended, game, who[at], seat, turn, number, points, thrown, dice[node], hot, lost, due, table,
                 minimum, costs, then, threshold, last,
             )  # fmt: skip
+            seat, number, due, playing = _pass_on(totals, seat, number, due, playing, shared)
             ended += 1
-            seat, turn = following, turn + 1
+            turn += 1
             node = points = thrown = hot = np.int64(0)
             if abs(total) > most_total:
                 break
         else:
-            over[game] = due == 0 and (totals == totals.max()).sum() == 1
+            over[game] = due == 0
         rounds[game] = number
     return rolled, ended, lacking

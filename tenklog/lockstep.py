@@ -3,7 +3,7 @@
 It states no rule and no strategy. What a throw brings is what `chances` found on the fold, what the end of a turn
 brings stands in `transitions.Ends`, and what a strategy does is asked of itself, once for each spot: who is at turn,
 how that stands in the game, where the turn stands and what it holds. Games in which something else happens, such as an
-instant win, a wipeout or a level end, are left to be played one by one. Needs numpy.
+instant win or a wipeout, are left to be played one by one. Needs numpy.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -239,10 +239,10 @@ class Played(Struct, frozen=True):
             players, *(one[game].tolist() for one in (self.total, self.opened, self.count, self.busts)), strict=True
         )
         seats = tuple(Seat(player, total, opened, turns, busts) for player, total, opened, turns, busts in of_seats)
+        best = max(seat.total for seat in seats)
+        winners = tuple(number for number, seat in enumerate(seats) if seat.total == best)
         at = opening(tuple(players), rules)
-        return replace(
-            at, seats=seats, turn=None, round=int(self.rounds[game]), winners=(int(self.total[game].argmax()),)
-        )  # fmt: skip
+        return replace(at, seats=seats, turn=None, round=int(self.rounds[game]), winners=winners)
 
 
 class Lockstep:
@@ -268,9 +268,10 @@ class Lockstep:
         board, ends, spots, count = self.board, self.ends, self.spots, len(rngs)
         draws = np.zeros((count, BLOCK))
         waits, question = np.full(count, kernel.DRAWS), np.zeros(count, np.int64)
-        # Seat, node, points, rolls, hot dice, turns, round, last turns due, how many of the draws were used, and lines.
-        games = np.zeros((count, 10), np.int64)
-        games[:, 6:] = 1, -1, BLOCK, 1
+        # Seat, node, points, rolls, hot dice, turns, round, last turns due, how many of the draws were used, lines, and
+        # who is playing.
+        games = np.zeros((count, 11), np.int64)
+        games[:, 6:] = 1, -1, BLOCK, 1, -1
         seats = np.zeros((count, self.seats, 6), np.int64)  # total, state, busts and scores running, turns, busts
         over = np.zeros(count, bool)
         rolled = ended = 0
@@ -291,8 +292,8 @@ class Lockstep:
                 todo, waits, question, draws, SIZE, OFFSET, SHOWN, board.first, board.many, board.most, board.count,
                 board.must_throw, board.points, board.after, board.kept, board.rules.dice, ends.minimum, ends.costs,
                 ends.after, ends.threshold, self.last, spots.same, spots.looks, spots.blind, spots.plain, *answers,
-                MOST_POINTS, MOST_TOTAL, MOST_TURNS, MOST_LINES, first, games, seats, over, self._rolls, self._turns,
-                rolled, ended,
+                MOST_POINTS, MOST_TOTAL, MOST_TURNS, MOST_LINES, board.rules.tie == "shared", first, games, seats, over,
+                self._rolls, self._turns, rolled, ended,
             )  # fmt: skip
             todo = todo[waits[todo] != kernel.GONE]
         return played(self._rolls[:, :rolled], self._turns[:, :ended], over, games[:, 6], seats, self.ends)

@@ -140,6 +140,25 @@ def test_logs_in_which_anything_else_happens_are_folded(tmp_path: Path, monkeypa
     assert {"archived", "skipped", "failed"} <= found.keys()
 
 
+@pytest.mark.parametrize("tie", ["extra-turns", "shared"])
+def test_level_ends_are_followed(tie: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a leader falls behind in them, and where the log goes on with somebody else or ends too early."""
+    rules = change(preset("farkle-classic"), {"target": 250, "tie": tie, "bust_penalty": 50, "negative_totals": True})
+    plan = Plan(rules, (("anna", "cautious"), ("ben", "dice:5"), ("cara", "random"), ("dov", "hold:150")), 1)
+    games = [play_game(plan, number + 1) for number in range(120)]
+    ends = [game.position for _, game in games]
+    level = [log for log, game in games if game.position.extra or len(game.position.winners) > 1]
+    assert len(level) > 4
+    assert {len(one.winners) for one in ends} >= ({1} if tie == "extra-turns" else {1, 2})
+    logs = [written(log, number) for number, (log, _) in enumerate(games)]
+    found, together = both_ways(tmp_path / "games", logs, monkeypatch)
+    assert found == {"archived": 120}
+    assert together > 115
+    rng = Random(tie)
+    cut = [log[: -rng.randint(1, 8)] for log in level] + [altered(rng, log) for log in level for _ in range(4)]
+    both_ways(tmp_path / "altered", [written(log, number) for number, log in enumerate(cut)], monkeypatch)
+
+
 OTHER_RULES: tuple[dict[str, Any], ...] = (
     {"opening_minimum": 800, "below_minimum": "roll-on"}, {"bank_minimum": 300, "below_minimum": "roll-on"},
     {"opening_minimum": 800, "below_minimum": "zero"}, {"hot_dice": "must-roll"}, {"hot_dice": "must-bank"},

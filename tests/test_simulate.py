@@ -194,6 +194,35 @@ def test_the_best_strategy_knows_in_games_played_together_how_far_below_0_it_is(
     assert both_ways(tmp_path, Plan(rules, players, seed), 20, monkeypatch) == 20
 
 
+LEVEL: tuple[dict[str, Any], ...] = (
+    {"last_turns": "everyone-else"}, {"last_turns": "rest-of-round"}, {"last_turns": "none"},
+    {"bust_penalty": 100, "negative_totals": True},
+    {"streak_length": 2, "streak_penalty": 150, "negative_totals": True},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("tie", ["extra-turns", "shared"])
+@pytest.mark.parametrize("changes", LEVEL, ids=str)
+def test_level_ends_are_played_together_as_one_by_one(
+    changes: dict[str, Any], tie: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Games to few points, of which many end level, some of them more than once, or with a leader who falls behind."""
+    rules = change(preset("farkle-classic"), {"target": 200, "tie": tie, **changes})
+    players = (("anna", "best"), ("ben", "cautious"), ("cara", "hold:150"), ("dov", "dice:5"))
+    for plan in (Plan(rules, players, 4), Plan(rules, players[1:3], 4)):
+        folder = tmp_path / str(len(plan.players))
+        assert both_ways(folder, plan, 100, monkeypatch) == 100
+        found, con = {}, connect()
+        for table, kind in (("turns", "last"), ("seats", "won")):
+            select = source(folder / "together", open_archive(folder / "together"), table)
+            found[table] = con.execute(f"SELECT count(*) FROM ({select}) WHERE {kind} GROUP BY game").fetchall()
+        con.close()
+        # By the seats that win, or by last turns that are more than the others'.
+        level = [count for (count,) in found["seats" if tie == "shared" else "turns"]]
+        most = 1 if tie == "shared" else len(plan.players) - 1
+        assert sum(count > most for count in level) > 1 or changes.get("last_turns") == "none"
+
+
 def test_a_game_that_would_fill_its_log_is_abandoned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     endless = Plan(change(preset("zilch"), parse_changes(("any=A:50",), preset("zilch"))), (("anna", "hold:350"),), 1)
     log, game = play_game(endless, 1)
