@@ -311,6 +311,6 @@ class Writer:
     def clear(self) -> None:
         """Remove what was staged, now or by a writer that died."""
         for name in os.listdir(self.folder):
-            staged = re.fullmatch(rf"_\d+-\w+-({'|'.join(ASKED)})(-[12])?\.(json|parquet)", name)
+            staged = re.fullmatch(rf"_\d+-\w+-({'|'.join(ASKED)})\.(json|parquet)", name)
             if staged or re.fullmatch(rf"\.{archive.VERIFIED}-\d+", name):
                 files.remove(self.folder / name)

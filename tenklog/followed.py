@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from tenklog import events, kernel, state
 from tenklog.errors import TenklogError
 from tenklog.game import evolve
-from tenklog.ledger import BANK, BUST, ROLL, events_of, lay_out, of_games, rolls_of, times, turns_of
+from tenklog.ledger import BANK, BUST, ROLL, events_of, lay_out, of_games, results_of, rolls_of, times, turns_of
 from tenklog.lines import Scan
 from tenklog.lockstep import (
     FACES,
@@ -33,10 +33,9 @@ from tenklog.lockstep import (
     Asked,
     Board,
     Columns,
-    Played,
     played,
 )
-from tenklog.rows import PLAIN, is_free, whole_text
+from tenklog.rows import PLAIN, is_free, of_lines, whole_text
 from tenklog.rules import Ruleset
 from tenklog.state import opening, with_turn
 from tenklog.transitions import Ends
@@ -99,9 +98,9 @@ def moves(found: Scan) -> Moves | None:
 
 
 class Followed(Struct, frozen=True):
-    """Games that were followed: which of them to their ends, how these stand then, and the rows of those alone."""
+    """Games that were followed: which of them to their ends, and the rows of those alone."""
 
-    played: Played
+    over: list[bool]
     tables: dict[str, pa.Table]
 
 
@@ -124,12 +123,13 @@ class Follower:
             kernel.MAY_BANK * ("bank" in legal) + kernel.MAY_THROW * ("roll" in legal) + kernel.FREE * is_free(position)
         )
 
-    def follow(self, logs: Sequence[Moves]) -> Followed:
-        """Follow some games."""
+    def follow(self, logs: Sequence[tuple[Moves, bytes]]) -> Followed:
+        """Follow some games, of which the bytes are given too."""
         board, ends, count = self.board, self.ends, len(logs)
-        counts = [len(one.rolls) for one in logs]
+        counts = [len(one.rolls) for one, _ in logs]
         begin = np.cumsum([0, *counts])
-        recorded = np.array([*chain.from_iterable(roll for one in logs for roll in one.rolls)], np.int64).reshape(-1, 6)
+        every = (roll for one, _ in logs for roll in one.rolls)
+        recorded = np.array([*chain.from_iterable(every)], np.int64).reshape(-1, 6)
         who, throws, keeps, how, banked, by_tool = np.ascontiguousarray(recorded.T)
         rolls, turns = (np.zeros((len(names), begin[-1]), np.int64) for names in (ROLLS, TURNS))
         rounds, seats, over = (
@@ -150,17 +150,21 @@ class Follower:
             self._legal.ask(missing[:lacking])
         found = played(rolls[:, :rolled], turns[:, :ended], over, rounds, seats, ends)
         if not over.any():
-            return Followed(found, {})
+            return Followed(over.tolist(), {})
         there = np.repeat(over, counts)
         made, done = found.rolls | {"laid": FACES[keeps[there]], "by_tool": by_tool[there] > 0}, found.turns
         logs = [one for one, is_over in zip(logs, over.tolist(), strict=True) if is_over]
         for one in (made, done):
             one["game"] = (np.cumsum(over) - 1)[one["game"]]
-        return Followed(found, self._tables(logs, made, done))
+        starts, lines = [one.start for one, _ in logs], [of_lines(one.found, data) for one, data in logs]
+        games = of_games(starts)
+        results = results_of(starts, games, lines, board.rules, found, over)
+        return Followed(over.tolist(), results | self._tables([one for one, _ in logs], games, made, done))
 
-    def _tables(self, logs: Sequence[Moves], made: Columns, done: Columns) -> dict[str, pa.Table]:
-        """Return the rows of games that were followed to their ends."""
-        games = of_games([one.start for one in logs])
+    def _tables(
+        self, logs: Sequence[Moves], games: dict[str, pa.Array], made: Columns, done: Columns
+    ) -> dict[str, pa.Table]:
+        """Return the rows of what happened in games that were followed to their ends."""
         names = [player for one in logs for player in one.start.players]
         for one in (made, done):
             one["player"] = one["game"] * self.seats + one["seat"]

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from msgspec import Struct
 
 from tenklog import events
 from tenklog.dice import MOST
 from tenklog.kernel import BANKS, FREE
 from tenklog.lockstep import FACES, Board, Columns, Played, faces
+from tenklog.rows import of_rules
+from tenklog.rules import Ruleset
 from tenklog.scoring import Table
 from tenklog.tables import SETS
 from tenklog.transitions import KINDS, POSTS, Ints
@@ -25,15 +26,6 @@ TYPES = ("start", "roll", "keep", "bank", "bust")
 START, ROLL, KEEP, BANK, BUST = range(len(TYPES))
 OUTCOMES = [outcome for outcome, _, _ in KINDS]
 RESULTS = ("bust", "kept", "free")
-
-
-class Written(Struct, frozen=True):
-    """Games written down: of each its lines in number, the hashes of the first and the last, and the digest of its
-    bytes; and the rows of all by table.
-    """  # noqa: D205
-
-    heads: list[tuple[int, str, str, str]]
-    tables: dict[str, pa.Table]
 
 
 class Ledger:
@@ -58,13 +50,13 @@ class Ledger:
         self._heads = [_texts([])] * len(TYPES)
         self._throws = b"[" + np.concatenate(throws) + b"]"  # in the order of FACES
 
-    def write(self, starts: Sequence[events.Start], played: Played, chosen: Ints) -> Written:
-        """Write down some games that were played to their ends; `starts` are theirs."""
+    def write(self, starts: Sequence[events.Start], played: Played, chosen: Ints) -> dict[str, pa.Table]:
+        """Return the rows of some games that were played to their ends, by table; `starts` are theirs."""
         games = np.cumsum(chosen) - 1  # the number of each game among those
         rolls, turns = (_those(made, chosen, games) for made in (played.rolls, played.turns))
         count, lines = lay_out(len(starts), rolls, turns)
         texts = [events.encode(start) for start in starts]
-        heads = []
+        said: list[dict[str, Any]] = []  # of the lines of each game
         begin = 0
         for first in range(0, len(count), BATCH):
             some = count[first : first + BATCH]
@@ -75,13 +67,14 @@ class Ledger:
                 of_game, end = bodies[end : end + number], end + number
                 hashes = events.hashes(of_game)
                 digest = events.digest(events.sealed(of_game, hashes))
-                heads.append((number, hashes[0].decode(), hashes[-1].decode(), digest))
+                ends = {"first_h": hashes[0].decode(), "h": hashes[-1].decode()}
+                said.append({"ended": None, "seq": number, **ends, "sealed": True, "digest": digest})
         common, told = of_games(starts), [text.decode() for text in texts]
-        return Written(heads, {
+        return results_of(starts, common, said, self.board.rules, played, chosen) | {
             "turns": turns_of(turns, common, self.players, len(self.players) == 1),
             "rolls": rolls_of(rolls, common, self.players, self.board),
             "events": events_of(lines, common["game"], self.players, told, self._aside(lines)),
-        })  # fmt: skip
+        }
 
     def _bodies(self, starts: Sequence[bytes], lines: Columns) -> list[bytes]:
         """Return the lines of all games without their hashes and closing braces; `starts` are the first ones."""
@@ -204,14 +197,67 @@ def times(texts: pa.Array) -> pa.Array:
     return texts.cast(pa.timestamp("us", "UTC")).cast(pa.timestamp("us"))
 
 
-def _of_game(made: Columns, games: dict[str, pa.Array], names: Sequence[str]) -> dict[str, Any]:
+def _of_seat(made: Columns, games: dict[str, pa.Array], names: Sequence[str]) -> dict[str, Any]:
     return {
         **{name: _words(games[name], made["game"]) for name in ("game", "rules", "origin")},
         "begun": times(games["begun"]).take(pa.array(made["game"])),
         "seat": _whole(made["seat"] + 1, np.uint8),
         "player": _words(names, made["player"]),
-        "turn": _whole(made["turn"] + 1, np.int32),
-        "round": _whole(made["round"], np.int32),
+    }
+
+
+def _of_turn(made: Columns, games: dict[str, pa.Array], names: Sequence[str]) -> dict[str, Any]:
+    of_turn = {"turn": _whole(made["turn"] + 1, np.int32), "round": _whole(made["round"], np.int32)}
+    return _of_seat(made, games, names) | of_turn
+
+
+def results_of(
+    starts: Sequence[events.Start], games: dict[str, pa.Array], lines: Sequence[Mapping[str, Any]], rules: Ruleset,
+    played: Played, chosen: Ints,
+) -> dict[str, pa.Table]:  # fmt: skip
+    """Return the rows of the chosen games and of their seats; `lines` says of each what `rows.of_lines` does."""
+    total, turns, busts, opened = (one[chosen] for one in (played.total, played.count, played.busts, played.opened))
+    won = total == total.max(1, keepdims=True)
+    count, seats = total.shape
+    players = [start.players for start in starts]
+    names = pa.array(players, pa.list_(pa.string()))
+    of_game, seat = np.divmod(np.arange(count * seats), seats)
+    winners = won.sum(1)
+    alike = np.zeros(count, np.int8)
+    agreed = of_rules(rules)
+    rows = {
+        "begun": times(games["begun"]),
+        "title": pa.array([start.title for start in starts], pa.string()),
+        "status": _words(["finished"], alike),
+        "players": names,
+        "winners": pa.ListArray.from_arrays(np.cumsum([0, *winners]), names.flatten().filter(pa.array(won.ravel()))),
+        "rounds": _whole(played.rounds[chosen], np.int32),
+        "turns": _whole(turns.sum(1), np.int32),
+        "events": pa.array([one["seq"] for one in lines], pa.int32()),
+        "rule_changes": _whole(alike, np.int32),
+        **{name: _words([agreed[name]], alike) for name in ("rules_hash", "ruleset")},
+        "settings": pa.repeat(pa.scalar(agreed["settings"]), count),
+        "replay_of": pa.array([start.of for start in starts], pa.string()),
+        **{key: pa.array([one[key] for one in lines]) for key in ("seq", "h", "first_h", "sealed", "digest")},
+        "ended": times(pa.array([one["ended"] for one in lines], pa.string())),
+        "measured": pa.repeat(False, count),
+    }
+    of_seats = {
+        "status": _words(["finished"], alike[of_game]),
+        "players": _whole(np.full(count * seats, seats), np.uint8),
+        "place": _whole(1 + (total[:, :, None] < total[:, None, :]).sum(2).ravel(), np.uint8),
+        "total": pa.array(total.ravel(), pa.int64()),
+        "won": pa.array(won.ravel()),
+        "shared": pa.array((won & (winners > 1)[:, None]).ravel()),
+        "opened": pa.array(opened.ravel()),
+        "turns": _whole(turns.ravel(), np.int32),
+        "busts": _whole(busts.ravel(), np.int32),
+        "left": pa.repeat(False, count * seats),
+    }
+    who = {"game": of_game, "seat": seat, "player": of_game * seats + seat}
+    return {
+        "games": pa.table(games | rows),
+        "seats": pa.table(_of_seat(who, games, names.flatten().to_pylist()) | of_seats),
     }
 
 
@@ -220,7 +266,7 @@ def turns_of(turns: Columns, games: dict[str, pa.Array], names: Sequence[str], a
     posts, count = turns["kind"] == POSTS, len(turns["game"])
     numbers = {"rolls", "hot_dice", "busts_running", "scores_running", "first_seq", "last_seq"}
     return pa.table(
-        _of_game(turns, games, names)
+        _of_turn(turns, games, names)
         | {key: _whole(turns[key], np.int32) for key in numbers}
         | {key: pa.array(turns[key], pa.int64()) for key in ("points", "posted", "change", "total")}
         | {
@@ -241,7 +287,7 @@ def rolls_of(rolls: Columns, games: dict[str, pa.Array], names: Sequence[str], b
     kept, lost, stop = rolls["kept"] >= 0, rolls["lost"], rolls["stop"]
     left = board.count[rolls["after"]]
     return pa.table(
-        _of_game(rolls, games, names)
+        _of_turn(rolls, games, names)
         | {
             "roll": _whole(rolls["roll"], np.int32),
             "seq": _whole(rolls["seq"], np.int32),

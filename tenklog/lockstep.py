@@ -21,7 +21,7 @@ from tenklog.lines import MOST_EVENTS
 from tenklog.rows import is_free
 from tenklog.rules import Ruleset
 from tenklog.scoring import Table
-from tenklog.state import Position, Seat, opening, with_turn
+from tenklog.state import Position, opening, with_turn
 from tenklog.strategies import MOST_TURNS, Strategy, all_throws, keep_most, next_event
 from tenklog.tables import SETS
 from tenklog.transitions import Ends, Ints
@@ -232,17 +232,6 @@ class Played(Struct, frozen=True):
     count: Ints
     busts: Ints
     opened: Ints
-
-    def position(self, game: int, rules: Ruleset, players: Sequence[str]) -> Position:
-        """Return how a game stands at its end, as far as its result goes."""
-        of_seats = zip(
-            players, *(one[game].tolist() for one in (self.total, self.opened, self.count, self.busts)), strict=True
-        )
-        seats = tuple(Seat(player, total, opened, turns, busts) for player, total, opened, turns, busts in of_seats)
-        best = max(seat.total for seat in seats)
-        winners = tuple(number for number, seat in enumerate(seats) if seat.total == best)
-        at = opening(tuple(players), rules)
-        return replace(at, seats=seats, turn=None, round=int(self.rounds[game]), winners=winners)
 
 
 class Lockstep:

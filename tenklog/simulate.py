@@ -23,7 +23,7 @@ from tenklog.events import digest
 from tenklog.game import Game, check_players, evolve
 from tenklog.lines import MOST_EVENTS, Scan, seal_all
 from tenklog.reading import Log
-from tenklog.rows import of_result, of_rules, rows
+from tenklog.rows import rows
 from tenklog.rules import Ruleset
 from tenklog.staging import Chunk, Known, Outcome, Taken, in_processes, is_compiled
 from tenklog.state import Position, Turn
@@ -107,10 +107,15 @@ class Simulated(Outcome, frozen=True):
     totals: tuple[tuple[str, int], ...]
 
 
-def _outcome(game: str, position: Position, file: str, there: bool) -> Simulated:
-    totals = tuple((seat.player, seat.total) for seat in position.seats)
-    winners = tuple(position.seats[seat].player for seat in position.winners)
-    return Simulated(game, file, "already" if there else "archived", "", winners, totals)
+def _outcome(start: events.Start, winners: Sequence[int], totals: Sequence[int], file: str, there: bool) -> Simulated:
+    won = tuple(start.players[seat] for seat in winners)
+    by_player = tuple(zip(start.players, totals, strict=True))
+    return Simulated(start.game, file, "already" if there else "archived", "", won, by_player)
+
+
+def _outcome_of(game: Game, file: str, there: bool) -> Simulated:
+    position = game.position
+    return _outcome(game.start, position.winners, [seat.total for seat in position.seats], file, there)
 
 
 def _play_chunk(plan: Plan, numbers: range, known: frozenset[str], luck: bool) -> Taken:
@@ -120,7 +125,7 @@ def _play_chunk(plan: Plan, numbers: range, known: frozenset[str], luck: bool) -
     for number in left:
         log, found, data = sealed(plan, number)
         there = log.start.game in known
-        outcome = _outcome(log.start.game, log.game.position, str(log.path), there)
+        outcome = _outcome_of(log.game, str(log.path), there)
         yield outcome, {} if there else rows(log, found, data, luck)
 
 
@@ -151,20 +156,15 @@ def _together(
     played = machine.play([plan.rng(number) for number in numbers], (np.array(numbers) - 1) % len(plan.players))
     starts = {place: plan.start(numbers[place]) for place in np.flatnonzero(played.over).tolist()}
     fresh = np.array([place in starts and starts[place].game not in known for place in range(len(numbers))])
-    written = ledger.write([starts[place] for place in starts if fresh[place]], played, fresh) if fresh.any() else None
-    heads, tables = (iter(written.heads), written.tables) if written else (iter(()), {})
-    ruled, turns = of_rules(plan.rules), played.count.sum(1).tolist()
-    for place, start in starts.items():
-        position = played.position(place, plan.rules, start.players)
-        made: Rows = {}
-        if fresh[place]:
-            seq, first, last, data = next(heads)
-            record = ruled | {
-                "ended": None, "turns": turns[place], "rule_changes": 0, "seq": seq, "h": last,
-                "first_h": first, "sealed": True, "digest": data, "measured": False,
-            }  # fmt: skip
-            made, tables = of_result(start, position, record) | tables, {}
-        yield _outcome(start.game, position, f"{start.game}.jsonl", not fresh[place]), made
+    tables: Rows = {}
+    if fresh.any():
+        tables |= ledger.write([starts[place] for place in starts if fresh[place]], played, fresh)
+    of_games = zip(starts.values(), fresh[played.over].tolist(), played.total[played.over].tolist(), strict=True)
+    for start, is_fresh, totals in of_games:
+        best = max(totals)
+        winners = [seat for seat, total in enumerate(totals) if total == best]
+        yield _outcome(start, winners, totals, f"{start.game}.jsonl", not is_fresh), tables
+        tables = {}
     return [numbers[place] for place in np.flatnonzero(~played.over).tolist()]
 
 
@@ -209,7 +209,7 @@ def _write_chunk(folder: Path, plan: Plan, numbers: range) -> list[Outcome]:
                 raise Conflict(f"{path} exists already and is another log", "another folder")
             if there != data:  # none, or what a killed run left of it
                 path.write_bytes(data)
-        outcomes.append(_outcome(log.start.game, log.game.position, str(path), there == data))
+        outcomes.append(_outcome_of(log.game, str(path), there == data))
     return outcomes
 
 
@@ -245,7 +245,7 @@ def into_folder(
 
 def _only_played(plan: Plan, numbers: range) -> list[Outcome]:
     games = (play_game(plan, number)[1] for number in numbers)
-    return [_outcome(game.start.game, game.position, "", False) for game in games]
+    return [_outcome_of(game, "", False) for game in games]
 
 
 def only_played(

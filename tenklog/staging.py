@@ -7,7 +7,7 @@ or in several; one bad log never stops the others, and a process that is left al
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -18,7 +18,7 @@ from tenklog.archive import File
 from tenklog.errors import AccessError, DataError, TenklogError
 from tenklog.events import digest
 from tenklog.lines import Scan, scan
-from tenklog.rows import first_hash, of_lines, of_result, of_rules, rows
+from tenklog.rows import first_hash, rows
 from tenklog.tables import TABLES, RowFiles, Rows, sql_text
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ ROW_GROUP = 122_880  # rows, as DuckDB writes them
 FEW, BATCH, WORTH = 500, 150, 12  # logs of a chunk that are followed together, at most at once, at least of one kind
 
 Result = Literal["archived", "already", "measured", "superseded", "removed", "skipped", "failed"]
+
+
+WRITTEN = ("archived", "measured", "superseded")  # what has new rows
 
 
 class Outcome(Struct, frozen=True):
@@ -94,21 +97,23 @@ def stage(taken: Taken, prefix: Path, threads: int | None, progress: Callable[[i
         with fresh:
             for outcome, found in taken:
                 outcomes.append(outcome)
-                games += bool(found)
+                games += outcome.result in WRITTEN
                 fresh.add(found)
                 progress(1)
         written = {}
         if games:
-            con = archive.connect(threads)
+            con = archive.connect(threads) if fresh.has_lines() else None
             for table in TABLES:
                 target = prefix.parent / f"{prefix.name}-{table}.parquet"
                 if whole := fresh.whole.pop(table):
-                    more = [con.sql(fresh.select(table)).to_arrow_table()] if fresh.has_lines(table) else []
-                    written[table] = _write_arrow(con, table, [*whole, *more], target)
+                    more = [con.sql(fresh.select(table)).to_arrow_table()] if con else []
+                    written[table] = _write_arrow(table, [*whole, *more], target)
                 else:
+                    assert con is not None
                     written[table] = write_part(con, fresh.select(table), target)
-            con.close()
-        for path in chain.from_iterable(fresh.paths.values()):
+            if con:
+                con.close()
+        for path in fresh.paths.values():
             files.remove(path)
     return Staged(outcomes, games, written)
 
@@ -213,17 +218,11 @@ def _followed(looked: Sequence[Outcome | _Looked]) -> dict[int, tuple[Outcome, R
     for kind, logs in alike.items():
         if len(logs) < WORTH or (follower := followed.follower(*kind)) is None:
             continue
-        found = follower.follow([moves for _, _, moves in logs])
-        tables, ruled = found.tables, of_rules(logs[0][2].start.rules)
-        for number, (place, one, moves) in enumerate(logs):
-            if not found.played.over[number]:
-                continue
-            position = found.played.position(number, moves.start.rules, moves.start.players)
-            turns = int(found.played.count[number].sum())
-            record = ruled | of_lines(one.found, one.data) | {"turns": turns, "rule_changes": 0, "measured": False}
-            made = of_result(moves.start, position, record) | tables
-            done[place] = Outcome(one.path.stem, str(one.path), "archived", ""), made
-            tables = {}
+        found = follower.follow([(moves, one.data) for _, one, moves in logs])
+        tables = found.tables
+        for (place, one, _), over in zip(logs, found.over, strict=True):
+            if over:
+                done[place], tables = (Outcome(one.path.stem, str(one.path), "archived", ""), tables), {}
     return done
 
 
@@ -258,16 +257,26 @@ def write_part(
     return synced(target, int(count))
 
 
-def _write_arrow(con: "DuckDBPyConnection", table: str, rows: Sequence["pa.Table"], target: Path) -> File:
+@lru_cache(maxsize=1)
+def _schemas() -> dict[str, "pa.Schema"]:
+    """Return the columns of tables as those of Arrow."""
+    con = archive.connect()
+    found = {}
+    for table, columns in TABLES.items():
+        nulls = ", ".join(f'NULL::{one.type} AS "{one.name}"' for one in columns)
+        found[table] = con.sql(f"SELECT {nulls} LIMIT 0").to_arrow_table().schema
+    con.close()
+    return found
+
+
+def _write_arrow(table: str, rows: Sequence["pa.Table"], target: Path) -> File:
     """Write rows that came as Arrow as a synced Parquet file: pyarrow does it in two thirds of the time of DuckDB."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    nulls = ", ".join(f'NULL::{one.type} AS "{one.name}"' for one in TABLES[table])
-    known = con.sql(f"SELECT {nulls} LIMIT 0").to_arrow_table().schema
     # Texts may come as dictionaries, and are written as those; the file itself says nothing of that.
     coded = {one.name: one for one in rows[0].schema if pa.types.is_dictionary(one.type)}
-    schema = pa.schema([coded.get(one.name, one) for one in known])
+    schema = pa.schema([coded.get(one.name, one) for one in _schemas()[table]])
     with (
         files.telling(target, "room on the disk"), pa.OSFile(str(target), "wb") as out,
         pq.ParquetWriter(out, schema, compression="zstd", store_schema=False) as written,

@@ -215,22 +215,18 @@ LISTED = ("seats", "turns", "rolls")  # whose rows of a game come as one object 
 class RowFiles:
     """The rows of logs on their way to DuckDB: files of JSON Lines for each table, open inside `with`.
 
-    Turns of many logs at once may come as tables of Arrow (`whole`). These logs come first in all tables, so that games
-    lie in the same order everywhere; all others have files of their own.
+    Those of many logs at once may come as tables of Arrow (`whole`). These logs come first in all tables, so that games
+    lie in the same order everywhere.
     """
 
     def __init__(self, prefix: Path) -> None:
         self.whole: dict[str, list[pa.Table]] = {table: [] for table in TABLES}
-        self.paths = {
-            table: [prefix.parent / f"{prefix.name}-{table}-{number}.json" for number in (1, 2)] for table in TABLES
-        }
+        self.paths = {table: prefix.parent / f"{prefix.name}-{table}.json" for table in TABLES}
         self._longest = 16 << 20  # bytes of a line; what DuckDB sets aside grows with it
 
     def __enter__(self) -> "RowFiles":
         self._all = ExitStack()
-        self._open = {
-            table: [self._all.enter_context(path.open("wb")) for path in paths] for table, paths in self.paths.items()
-        }
+        self._open = {table: self._all.enter_context(path.open("wb")) for table, path in self.paths.items()}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -238,18 +234,17 @@ class RowFiles:
 
     def add(self, rows: "Rows") -> None:
         """Write the rows of one log, or keep those of many."""
-        alone = isinstance(rows.get("turns"), bytes)
         for table, lines in rows.items():
             if not isinstance(lines, bytes):
                 self.whole[table].append(lines)
                 continue
-            self._open[table][alone].write(lines)
+            self._open[table].write(lines)
             if table != "events":
                 self._longest = max(self._longest, len(lines))
 
-    def has_lines(self, table: str) -> bool:
-        """Tell whether rows of a table came one log at a time."""
-        return any(path.stat().st_size for path in self.paths[table])
+    def has_lines(self) -> bool:
+        """Tell whether rows came one log at a time."""
+        return self.paths["games"].stat().st_size > 0
 
     def select(self, table: str) -> str:
         """Return the SQL that reads the rows of a table that came one log at a time."""
@@ -266,8 +261,7 @@ class RowFiles:
             f'unnest("{name}") AS "{name}"' if name in lists else f'"{key}" AS "{name}"' for name, key in names.items()
         )
         options = f"format = 'newline_delimited', maximum_object_size = {self._longest}, columns = {{{kinds}}}"
-        paths = ", ".join(map(quoted, self.paths[table]))
-        return f"SELECT {chosen} FROM read_json([{paths}], {options})"
+        return f"SELECT {chosen} FROM read_json({quoted(self.paths[table])}, {options})"
 
 
 def quoted(path: Path | str) -> str:
