@@ -131,7 +131,7 @@ class Follower:
         every = (roll for one, _ in logs for roll in one.rolls)
         recorded = np.array([*chain.from_iterable(every)], np.int64).reshape(-1, 6)
         who, throws, keeps, how, banked, by_tool = np.ascontiguousarray(recorded.T)
-        rolls, turns = (np.zeros((len(names), begin[-1]), np.int64) for names in (ROLLS, TURNS))
+        rolls, turns = (np.zeros((len(names), begin[-1]), np.int32) for names in (ROLLS, TURNS))
         rounds, seats, over = (
             np.zeros(count, np.int64),
             np.zeros((count, self.seats, 6), np.int64),

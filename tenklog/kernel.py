@@ -21,7 +21,7 @@ NEVER_HAPPENED, SAME, RESCORED, SETTLED_TURN = range(4)
 # Of a simulated throw: it loses the turn by a bust, or brings something else but choices.
 LOST, OTHER = -1, -2
 # How a simulated turn stands in the game: turns follow the one that reaches the target; it may end the game at once; it
-# is one of the last turns, or the very last.
+# is one of the last turns, or the very last and may win.
 FOLLOWED, AT_ONCE, LATE, LAST = range(4)
 BANKS, FREE = 1, 2  # a bank is made; both a bank and a throw were legal
 # How the turn went on after a recorded roll, and what is legal where one may be banked, beside FREE.
@@ -229,6 +229,19 @@ def _lead(totals: Any, seat: int) -> Any:
 
 
 @_compiled
+def _stands(followed: Any, due: int, own: int, lead: int, most: int, threshold: int) -> Any:
+    """Return how a turn stands that may come to so many points, and by how many, as far as its strategy looks.
+
+    Before last turns it sees its total where it may end the game; in them its lead, and whether it may win.
+    """
+    if due < 0:
+        if followed or max(own, 0) + most < threshold:
+            return np.int64(FOLLOWED), np.int64(0)
+        return np.int64(AT_ONCE), np.int64(own)
+    return np.int64(LAST if due == 1 and lead + most > 0 else LATE), np.int64(lead)
+
+
+@_compiled
 def _end(
     turns: Any, ended: int, game: int, player: int, seat: int, turn: int, number: int, points: int, thrown: int,
     left: int, hot: int, lost: Any, due: Any, table: Any, minimum: Any, costs: Any, then: Any, threshold: int,
@@ -287,7 +300,7 @@ def simulate(
     todo: Any, waits: Any, question: Any, draws: Any, size: Any, offset: Any, sets: Any,
     options: Any, many: Any, highest: Any, dice: Any, must_throw: Any, gains: Any, after: Any, kept: Any, whole: int,
     minimum: Any, costs: Any, then: Any, threshold: int, last: Any,
-    same: Any, looks: Any, blind: Any, plain: Any,
+    same: Any, alike: Any, looks: Any, blind: Any, plain: Any,
     contexts: Any, of_contexts: Any, keeps: Any, of_keeps: Any, stops: Any, of_stops: Any,
     most_points: int, most_total: int, most_turns: int, most_lines: int, shared: Any,
     first: Any, games: Any, seats: Any, over: Any, rolls: Any, turns: Any, rolled: int, ended: int,
@@ -318,17 +331,14 @@ def simulate(
                 break
             player = (first[game] + seat) % players
             own, state, lost = totals[seat], table[seat, 1], choice == LOST
-            # What a strategy looks at beside its turn: it may end the game at once with what that may come to. Where
-            # it is followed, it sees a total of 0.
-            standing, by = FOLLOWED, np.int64(0)
-            if looks[player] and due >= 0:
-                standing, by = LAST if due == 1 else LATE, _lead(totals, seat)
-            alone = looks[player] and due < 0 and last[seat] == 0
+            sees = due if looks[player] else np.int64(-1)  # of last turns
+            lead = _lead(totals, seat) if sees >= 0 else np.int64(0)
+            followed = not looks[player] or last[seat] > 0
             if many[node, shown] > 1:
                 context, at_stake = plain[player], np.int64(0)
                 if not blind[player]:
-                    ends_now = alone and max(own, 0) + points + highest[node, shown] >= threshold
-                    asked = context_of(same[player], state, AT_ONCE if ends_now else standing, own if ends_now else by)
+                    standing, by = _stands(followed, sees, own, lead, points + highest[node, shown], threshold)
+                    asked = context_of(same[player], alike[state], standing, by)
                     context, at_stake = _answer(contexts, of_contexts, asked), points
                     if context < 0:
                         waits[game], question[game] = CONTEXT, asked
@@ -342,8 +352,8 @@ def simulate(
             now, leaves = (points, node) if lost else (points + gains[choice], after[choice])
             stop = np.int64(0)
             if not lost and not must_throw[leaves]:
-                ends_now = alone and max(own, 0) + now >= threshold
-                asked = context_of(same[player], state, AT_ONCE if ends_now else standing, own if ends_now else by)
+                standing, by = _stands(followed, sees, own, lead, now, threshold)
+                asked = context_of(same[player], alike[state], standing, by)
                 context = _answer(contexts, of_contexts, asked)
                 if context < 0:
                     waits[game], question[game] = CONTEXT, asked

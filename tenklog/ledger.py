@@ -121,13 +121,13 @@ def lay_out(games: int, rolls: Columns, turns: Columns) -> tuple[Ints, Columns]:
     kept, ended = rolls["kept"] >= 0, rolls["ended"]
     size = 1 + kept + ended  # lines of a roll: itself, what was kept of it, and the end of its turn
     count = 1 + np.bincount(rolls["game"], size, games).astype(np.int64)
-    of_game = np.repeat(np.arange(games), count)
-    seq = np.arange(len(of_game)) - (np.cumsum(count) - count)[of_game] + 1
+    of_game = np.repeat(np.arange(games, dtype=np.int32), count)
+    seq = np.arange(1, len(of_game) + 1, dtype=np.int32) - np.repeat((np.cumsum(count) - count).astype(np.int32), count)
     at = np.cumsum(size) - size + 1 + rolls["game"]  # the place of each roll among all lines
     keeps, ends = at[kept] + 1, (at + size - 1)[ended]
     rolls["seq"] = seq[at]
     turns |= {"first_seq": seq[at[rolls["roll"] == 1]], "last_seq": seq[ends]}
-    kind, player, value = np.zeros((3, len(seq)), np.int64)
+    kind, player, value = np.zeros((3, len(seq)), np.int32)
     shown = np.zeros((len(seq), MOST), np.uint8)
     kind[at], player[at], value[at], shown[at] = ROLL, rolls["player"], rolls["throw"], FACES[rolls["throw"]]
     kind[keeps], player[keeps], value[keeps] = KEEP, rolls["player"][kept], rolls["choice"][kept]

@@ -24,11 +24,11 @@ from tenklog.scoring import Table
 from tenklog.state import Position, opening, with_turn
 from tenklog.strategies import MOST_TURNS, Strategy, all_throws, keep_most, next_event
 from tenklog.tables import SETS
-from tenklog.transitions import Ends, Ints
+from tenklog.transitions import POSTS, ZERO, Ends, Ints
 from tenklog.turns import play
 
 MOST_NODES = 64  # of a ruleset's turns; with more of them games are played one by one
-MOST_POINTS, MOST_TOTAL = 1 << 25, 1 << 30  # in a game that is not left to be played by itself
+MOST_POINTS, MOST_TOTAL = 1 << 25, 1 << 29  # in a game that is not left to be played by itself: rows have 32 bits
 MOST_LINES = MOST_EVENTS - 9  # of a game; a longer one is left to be played by itself
 MOST_ROWS = (
     1 << 22
@@ -139,6 +139,9 @@ class Spots:
         self.contexts, self.keeps, self.stops = Asked(self._context), Asked(self._keep), Asked(self._stop)
         known = [one.name for one in strategies]
         self.same = np.array([known.index(name) for name in known])  # players of one strategy do the same
+        # In states in which a bank brings the same, a strategy knows no difference.
+        banks = np.column_stack([ends.minimum, ends.costs[:, [POSTS, ZERO]]])
+        self.alike = (banks[:, None] == banks).all(2).argmax(1)
         # The keep of a strategy that looks at the dice alone is that of any spot.
         self.blind = np.array([one.keep is keep_most for one in strategies])
         self.looks = np.array([one.looks for one in strategies])
@@ -243,7 +246,7 @@ class Lockstep:
         self.seats = len(strategies)
         self.last = ends.last_turns(self.seats)[self.seats]  # that follow the first to reach the target, by the seat
         # Room for the rows of games that are being played; it is used again, and doubled when it is full.
-        self._rolls, self._turns = (np.empty((len(names), 1 << 12), np.int64) for names in (ROLLS, TURNS))
+        self._rolls, self._turns = (np.empty((len(names), 1 << 12), np.int32) for names in (ROLLS, TURNS))
 
     @staticmethod
     def of(rules: Ruleset, strategies: Sequence[Strategy]) -> "Lockstep | None":
@@ -280,9 +283,9 @@ class Lockstep:
             rolled, ended = kernel.simulate(
                 todo, waits, question, draws, SIZE, OFFSET, SHOWN, board.first, board.many, board.most, board.count,
                 board.must_throw, board.points, board.after, board.kept, board.rules.dice, ends.minimum, ends.costs,
-                ends.after, ends.threshold, self.last, spots.same, spots.looks, spots.blind, spots.plain, *answers,
-                MOST_POINTS, MOST_TOTAL, MOST_TURNS, MOST_LINES, board.rules.tie == "shared", first, games, seats, over,
-                self._rolls, self._turns, rolled, ended,
+                ends.after, ends.threshold, self.last, spots.same, spots.alike, spots.looks, spots.blind, spots.plain,
+                *answers, MOST_POINTS, MOST_TOTAL, MOST_TURNS, MOST_LINES, board.rules.tie == "shared", first, games,
+                seats, over, self._rolls, self._turns, rolled, ended,
             )  # fmt: skip
             todo = todo[waits[todo] != kernel.GONE]
         return played(self._rolls[:, :rolled], self._turns[:, :ended], over, games[:, 6], seats, self.ends)

@@ -158,11 +158,10 @@ class Policy:
         known = self._found.get(key)
         if known is not None and known[0] is choices:
             return cast(Choice, known[1])
-        ranks = {
-            one: (round(self.worth(points, one), 7), one.points, len(one.dice), [-die for die in one.dice])
-            for one in choices
-        }
-        best = max(choices, key=ranks.__getitem__)
+        worth = [round(self.value(points + one.points, one.after), 7) for one in choices]
+        most = max(worth)
+        equal = [one for one, value in zip(choices, worth, strict=True) if value == most]
+        best = max(equal, key=lambda one: (one.points, len(one.dice), [-die for die in one.dice]))
         self._found[key] = (choices, best)
         return best
 

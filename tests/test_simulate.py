@@ -198,6 +198,10 @@ LEVEL: tuple[dict[str, Any], ...] = (
     {"last_turns": "everyone-else"}, {"last_turns": "rest-of-round"}, {"last_turns": "none"},
     {"bust_penalty": 100, "negative_totals": True},
     {"streak_length": 2, "streak_penalty": 150, "negative_totals": True},
+    {
+        "streak_counts": "scoreless-turns", "streak_length": 2, "streak_penalty": 150, "negative_totals": True,
+        "bank_minimum": 150, "below_minimum": "zero",
+    },
 )  # fmt: skip
 
 
