@@ -34,6 +34,7 @@ MOST_ROWS = (
     1 << 22
 )  # of rolls, which is half a gigabyte; games that would need more are left to be played by themselves
 BLOCK = 64  # random numbers that are drawn at once for each game
+EVEN = 16  # numbers by which a column is longer than a power of 2: else all columns want the same places of a cache
 
 # All throws of 1 to 6 dice, by number of dice and in the order of `strategies.fair`: faces (0 for none), and sets.
 _ALL = [throw for count in range(1, MOST + 1) for throw in all_throws(count)]
@@ -246,7 +247,7 @@ class Lockstep:
         self.seats = len(strategies)
         self.last = ends.last_turns(self.seats)[self.seats]  # that follow the first to reach the target, by the seat
         # Room for the rows of games that are being played; it is used again, and doubled when it is full.
-        self._rolls, self._turns = (np.empty((len(names), 1 << 12), np.int32) for names in (ROLLS, TURNS))
+        self._rolls, self._turns = (np.empty((len(names), (1 << 12) + EVEN), np.int32) for names in (ROLLS, TURNS))
 
     @staticmethod
     def of(rules: Ruleset, strategies: Sequence[Strategy]) -> "Lockstep | None":
@@ -275,7 +276,9 @@ class Lockstep:
             if rolled == self._rolls.shape[1] or ended == self._turns.shape[1]:
                 if self._rolls.shape[1] >= MOST_ROWS:
                     break
-                self._rolls, self._turns = (np.concatenate([one, one], 1) for one in (self._rolls, self._turns))
+                self._rolls, self._turns = (
+                    np.concatenate([one, one[:, EVEN:]], 1) for one in (self._rolls, self._turns)
+                )
             for kind, asked in zip((kernel.CONTEXT, kernel.KEEP, kernel.STOP), spots.asked, strict=True):
                 if len(fresh := question[todo[waits[todo] == kind]]):
                     asked.ask(fresh)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 ROW_GROUP = 122_880  # rows, as DuckDB writes them
+VALUES = 1 << 16  # of a column that pyarrow encodes at a time; with more than its 1,024 it takes less for each
 FEW, BATCH, WORTH = 500, 150, 12  # logs of a chunk that are followed together, at most at once, at least of one kind
 
 Result = Literal["archived", "already", "measured", "superseded", "removed", "skipped", "failed"]
@@ -279,7 +280,7 @@ def _write_arrow(table: str, rows: Sequence["pa.Table"], target: Path) -> File:
     schema = pa.schema([coded.get(one.name, one) for one in _schemas()[table]])
     with (
         files.telling(target, "room on the disk"), pa.OSFile(str(target), "wb") as out,
-        pq.ParquetWriter(out, schema, compression="zstd", store_schema=False) as written,
+        pq.ParquetWriter(out, schema, compression="zstd", store_schema=False, write_batch_size=VALUES) as written,
     ):  # fmt: skip
         written.write_table(pa.concat_tables(_conform(some, schema) for some in rows).unify_dictionaries(), ROW_GROUP)
     return synced(target, sum(map(len, rows)))
