@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from tenklog.archive import Manifest, open_part
+from tenklog.archive import File, Manifest, open_part
 from tenklog.errors import DataError, UsageError
+from tenklog.staging import in_threads
 from tenklog.stats import Answer, Filters, answer, over
 from tenklog.tables import ASKED, quoted
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 MOST_TEXT = 64 << 20  # characters of one answer
 MOST_ERROR = 300  # characters of what DuckDB says
 MOST_THREADS = 8  # each takes its share of the address space
+COPYING = 2  # threads, between which the kernel shares what it does for a copy
 GRACE = 2.0  # seconds that a query has to end by itself when its time is over
 
 # In this order: the folder for temporary files would stay open to writing were it set later, and after the last line
@@ -190,13 +192,13 @@ def copied(folder: Path, manifest: Manifest, tables: Sequence[str], most: int) -
         what = f"the tables that are asked about hold {size >> 20} MiB, more than the {most >> 20} MiB allowed"
         raise DataError(what, "more of it with --memory")
     with ExitStack() as opened:
-        copies = {}
-        if can_seal():
-            for file in live:
-                fd = _seal(folder / file.name)
-                opened.callback(os.close, fd)
-                copies[file.name] = Path(f"/proc/self/fd/{fd}")
-        yield copies
+
+        def copy(file: File) -> Path:
+            fd = _seal(folder / file.name)
+            opened.callback(os.close, fd)
+            return Path(f"/proc/self/fd/{fd}")
+
+        yield {file.name: path for file, path in in_threads(copy, live, COPYING)} if can_seal() else {}
 
 
 def can_seal() -> bool:

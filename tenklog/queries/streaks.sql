@@ -11,14 +11,14 @@ WITH ordered AS (
     SELECT
         player, won,
         row_number() OVER (PARTITION BY player ORDER BY begun, game, seat) AS n,
-        row_number() OVER (PARTITION BY player, won ORDER BY begun, game, seat) AS nth
+        sum(won::INT) OVER (PARTITION BY player ORDER BY begun, game, seat) AS wins
     FROM seats
     WHERE won IS NOT NULL AND chosen(player)
 ),
 runs AS (
     SELECT player, won, count(*) AS length, max(n) AS ends
     FROM ordered
-    GROUP BY player, won, n - nth
+    GROUP BY player, won, if(won, n - wins, wins)
 ),
 games AS (
     SELECT
