@@ -225,6 +225,9 @@ def results_of(
     winners = won.sum(1)
     alike = np.zeros(count, np.int8)
     agreed = of_rules(rules)
+    # A mapping would lose the order of its keys in older versions of pyarrow.
+    values = [pa.array([value]) for value in agreed["settings"].values()]
+    settings = pa.StructArray.from_arrays(values, [*agreed["settings"]])
     rows = {
         "begun": times(games["begun"]),
         "title": pa.array([start.title for start in starts], pa.string()),
@@ -236,7 +239,7 @@ def results_of(
         "events": pa.array([one["seq"] for one in lines], pa.int32()),
         "rule_changes": _whole(alike, np.int32),
         **{name: _words([agreed[name]], alike) for name in ("rules_hash", "ruleset")},
-        "settings": pa.repeat(pa.scalar(agreed["settings"]), count),
+        "settings": settings.take(pa.array(alike)),
         "replay_of": pa.array([start.of for start in starts], pa.string()),
         **{key: pa.array([one[key] for one in lines]) for key in ("seq", "h", "first_h", "sealed", "digest")},
         "ended": times(pa.array([one["ended"] for one in lines], pa.string())),
