@@ -281,14 +281,13 @@ def _pass_on(totals: Any, seat: int, number: int, due: Any, playing: Any, shared
     Return the seat, the round, how many turns are due then (0 when the game is over), and who is playing.
     """
     if due == 0:
-        best = totals.max()
+        best, playing = totals.max(), np.int64(0)
         for leader in range(len(totals)):
-            due += totals[leader] == best
+            level = np.int64(totals[leader] == best)
+            due += level
+            playing |= level << leader
         if shared or due == 1:
             return seat, number, np.int64(0), playing
-        playing = np.int64(0)
-        for leader in range(len(totals)):
-            playing |= np.int64(totals[leader] == best) << leader
     following = (seat + 1) % len(totals)
     while not playing >> following & 1:
         following = (following + 1) % len(totals)

@@ -197,7 +197,7 @@ def times(texts: pa.Array) -> pa.Array:
     return texts.cast(pa.timestamp("us", "UTC")).cast(pa.timestamp("us"))
 
 
-def _of_seat(made: Columns, games: dict[str, pa.Array], names: Sequence[str]) -> dict[str, Any]:
+def _of_seat(made: Columns, games: dict[str, pa.Array], names: pa.Array | Sequence[str]) -> dict[str, Any]:
     return {
         **{name: _words(games[name], made["game"]) for name in ("game", "rules", "origin")},
         "begun": times(games["begun"]).take(pa.array(made["game"])),
@@ -219,8 +219,8 @@ def results_of(
     total, turns, busts, opened = (one[chosen] for one in (played.total, played.count, played.busts, played.opened))
     won = total == total.max(1, keepdims=True)
     count, seats = total.shape
-    players = [start.players for start in starts]
-    names = pa.array(players, pa.list_(pa.string()))
+    players = pa.array([start.players for start in starts], pa.list_(pa.string()))
+    names = players.flatten()
     of_game, seat = np.divmod(np.arange(count * seats), seats)
     winners = won.sum(1)
     alike = np.zeros(count, np.int8)
@@ -232,8 +232,8 @@ def results_of(
         "begun": times(games["begun"]),
         "title": pa.array([start.title for start in starts], pa.string()),
         "status": _words(["finished"], alike),
-        "players": names,
-        "winners": pa.ListArray.from_arrays(np.cumsum([0, *winners]), names.flatten().filter(pa.array(won.ravel()))),
+        "players": players,
+        "winners": pa.ListArray.from_arrays(np.cumsum([0, *winners]), names.filter(pa.array(won.ravel()))),
         "rounds": _whole(played.rounds[chosen], np.int32),
         "turns": _whole(turns.sum(1), np.int32),
         "events": pa.array([one["seq"] for one in lines], pa.int32()),
@@ -260,7 +260,7 @@ def results_of(
     who = {"game": of_game, "seat": seat, "player": of_game * seats + seat}
     return {
         "games": pa.table(games | rows),
-        "seats": pa.table(_of_seat(who, games, names.flatten().to_pylist()) | of_seats),
+        "seats": pa.table(_of_seat(who, games, names) | of_seats),
     }
 
 

@@ -30,9 +30,8 @@ from tenklog.turns import play
 MOST_NODES = 64  # of a ruleset's turns; with more of them games are played one by one
 MOST_POINTS, MOST_TOTAL = 1 << 25, 1 << 29  # in a game that is not left to be played by itself: rows have 32 bits
 MOST_LINES = MOST_EVENTS - 9  # of a game; a longer one is left to be played by itself
-MOST_ROWS = (
-    1 << 22
-)  # of rolls, which is half a gigabyte; games that would need more are left to be played by themselves
+# Of rolls, which is a quarter of a gigabyte; games that would need more are left to be played by themselves.
+MOST_ROWS = 1 << 22
 BLOCK = 64  # random numbers that are drawn at once for each game
 EVEN = 16  # numbers by which a column is longer than a power of 2: else all columns want the same places of a cache
 

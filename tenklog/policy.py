@@ -158,7 +158,7 @@ class Policy:
         known = self._found.get(key)
         if known is not None and known[0] is choices:
             return cast(Choice, known[1])
-        worth = [round(self.value(points + one.points, one.after), 7) for one in choices]
+        worth = [round(self.worth(points, one), 7) for one in choices]
         most = max(worth)
         equal = [one for one, value in zip(choices, worth, strict=True) if value == most]
         best = max(equal, key=lambda one: (one.points, len(one.dice), [-die for die in one.dice]))
