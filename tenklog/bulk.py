@@ -15,11 +15,11 @@ import pyarrow as pa
 from msgspec import Struct, json
 from msgspec.structs import asdict, astuple
 
-from tenklog import archive, kernel
+from tenklog import archive, bulk_kernel, jit
+from tenklog.bulk_kernel import NEVER_HAPPENED, RESCORED, SAME, SETTLED_TURN
 from tenklog.columns import Recorded
 from tenklog.ending import end_turn, win
 from tenklog.events import MOST_PLAYERS
-from tenklog.kernel import NEVER_HAPPENED, RESCORED, SAME, SETTLED_TURN
 from tenklog.outcomes import Row, schema
 from tenklog.projections import names
 from tenklog.replayer import Became, ReplayedTurn
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 MOST_RULES = 64  # that are remembered at once
-BECAME: tuple[Became, ...] = ("never-happened", "same", "rescored", "settled")  # by the numbers of `kernel`
+BECAME: tuple[Became, ...] = ("never-happened", "same", "rescored", "settled")  # by the numbers of `bulk_kernel`
 NOTHING = np.iinfo(np.int64).min  # no change
 _STATUS = pa.array(["unfinished", "finished"])  # once: pyarrow looks for pandas each time that it is given a list
 
@@ -204,7 +204,7 @@ def compiled(recorded: Recorded, chosen: Ints, found: Rules, told: Told) -> Play
     todo, missing = np.arange(games), np.empty(counts.sum(), np.int64)
     while len(todo):
         cells = turns.cells()  # before their meanings: there is one for each then
-        left, lacking = kernel.play(
+        left, lacking = bulk_kernel.play(
             todo, missing, cells, recorded.symbols, recorded.first, recorded.rolls, *lie, recorded.change,
             *turns.meanings(), KIND[BELOW], ends.minimum, ends.costs, ends.after, ends.threshold, last,
             told.became, told.kind, told.change, *astuple(played),
@@ -216,7 +216,7 @@ def compiled(recorded: Recorded, chosen: Ints, found: Rules, told: Told) -> Play
 
 def fast(recorded: Recorded, chosen: Ints, found: Rules, told: Told) -> tuple[Ints, pa.Table]:
     """Replay chosen games, their even turns together; return which of them the tables have all of, and their rows."""
-    played = (compiled if kernel.COMPILED else together)(recorded, chosen, found, told)
+    played = (compiled if jit.COMPILED else together)(recorded, chosen, found, told)
     seats, counts, turns = recorded.seats[chosen], recorded.turns[chosen], played.turns
     lane = np.cumsum(seats) - seats
     leads = played.totals == np.repeat(np.maximum.reduceat(played.totals, lane), seats)
@@ -306,7 +306,7 @@ def looked_up(
         even = recorded.plain & (recorded.even > 0)
         chosen = np.flatnonzero(even & (recorded.rules == rules_hash) if rules_hash else even)
         if found.ends.simple and len(chosen):
-            if not kernel.COMPILED:  # late rounds are short then
+            if not jit.COMPILED:  # late rounds are short then
                 chosen = chosen[np.argsort(-(recorded.even[chosen] // recorded.seats[chosen]))]
             sure, more = fast(recorded, chosen, found, told)
             left[chosen[sure]] = False

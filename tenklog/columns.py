@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from msgspec import Struct
 
-from tenklog import kernel
-from tenklog.kernel import BANKED, LOST_ALL, WON_ALL
+from tenklog import bulk_kernel, jit
+from tenklog.bulk_kernel import BANKED, LOST_ALL, WON_ALL
 from tenklog.transitions import WIDTH, WON, Ints, Symbols
 
 MOST_ROUNDS = 250  # of games that are replayed together; the longest sets the size of what is worked out
@@ -119,13 +119,13 @@ def read(ask: Ask, paths: Mapping[str, Path], symbols: Symbols) -> Recorded:
     rolls = np.maximum(rolls, 0)
     none, no = np.zeros(0, np.int64), np.zeros(len(count), bool)
     nothing = Recorded(ids, rules, no, 0 * count, seats, lane, names, won, count, begin, none, none, none, none, none)
-    first, thrown = (kernel.begins if kernel.COMPILED else _begins)(rolls)
+    first, thrown = (bulk_kernel.begins if jit.COMPILED else _begins)(rolls)
     if len(turn) != count.sum() or len(rolled) != thrown:
         return nothing
     told_of_turns = (begin, count, seats, turn, seat, rolls, first, _coded(outcome, _HOW), rolled, kept)
     known = False
-    if kernel.COMPILED:
-        known, numbers, plain, even, lines = kernel.look(*told_of_turns, symbols.numbers)
+    if jit.COMPILED:
+        known, numbers, plain, even, lines = bulk_kernel.look(*told_of_turns, symbols.numbers)
     if not known:
         symbol, plain, even, lines = _look(*told_of_turns)
         numbers = symbols.number(symbol)

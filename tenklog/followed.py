@@ -23,7 +23,6 @@ from tenklog.game import evolve
 from tenklog.ledger import BANK, BUST, ROLL, events_of, lay_out, of_games, results_of, rolls_of, times, turns_of
 from tenklog.lines import Scan
 from tenklog.lockstep import (
-    FACES,
     MOST_POINTS,
     MOST_TOTAL,
     ROLLS,
@@ -152,7 +151,7 @@ class Follower:
         if not over.any():
             return Followed(over.tolist(), {})
         there = np.repeat(over, counts)
-        made, done = found.rolls | {"laid": FACES[keeps[there]], "by_tool": by_tool[there] > 0}, found.turns
+        made, done = found.rolls | {"laid": keeps[there], "by_tool": by_tool[there] > 0}, found.turns
         logs = [one for one, is_over in zip(logs, over.tolist(), strict=True) if is_over]
         for one in (made, done):
             one["game"] = (np.cumsum(over) - 1)[one["game"]]

@@ -1,24 +1,16 @@
-"""Kernel: this module has the loops that are compiled where numba is installed.
+"""Kernel: this module has the compiled loops that play many games, simulated (`lockstep`) or recorded (`followed`).
 
-Those of a bulk replay do what `columns`, `transitions` and `bulk` do with numpy: tell usual turns from others, look
-recorded rolls up in the cells of a table, and carry what turns bring through the seats of a game. Those of `lockstep`
-and `followed` play games, simulated or recorded ones, and write down their rolls and turns. All that they know of rules
-and strategies stands in the tables that they are given.
+They write down rolls and turns. All that they know of rules and strategies stands in the tables that they are given.
 """
 
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from tenklog.transitions import ASKS, BUST, FIRST_BUST, GUESS, POSTS, SETTLED, UNKNOWN, WIDTH, WON, ZERO
+from tenklog.jit import INDEX, compiled
+from tenklog.transitions import BUST, FIRST_BUST, POSTS, ZERO
 
-# What a recorded turn may have been, beside unusual (0); that much fewer than three lines follow its rolls and keeps.
-BANKED, LOST_ALL, WON_ALL = 1, 2, 3
-# What became of a recorded turn.
-NEVER_HAPPENED, SAME, RESCORED, SETTLED_TURN = range(4)
-# Of a simulated throw: it loses the turn by a bust, or brings something else but choices.
+# Of a throw: it loses the turn by a bust, or brings something else but choices.
 LOST, OTHER = -1, -2
 # How a simulated turn stands in the game: turns follow the one that reaches the target; it may end the game at once; it
 # is one of the last turns, or the very last and may win.
@@ -29,194 +21,42 @@ GOES_ON, ENDS, LOSES = range(3)
 MAY_BANK, MAY_THROW = 1, 4
 # Why a simulated game waits: it is over or goes on no more, it needs random numbers or room for rows, or an answer.
 GONE, DRAWS, ROOM, CONTEXT, KEEP, STOP = range(6)
-COMPILED = find_spec("numba") is not None
-numba: Any = import_module("numba") if COMPILED else None
-# Of what is asked for most: a signed index may count from the end, and whether it does is looked at each time.
-INDEX = np.uintp
 
 
-def _compiled(function: Any) -> Any:
-    if not COMPILED:
-        return function  # slow, but the same
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # there is nowhere to keep what was compiled
-        return numba.njit(nogil=True)(function)
-
-
-@_compiled
-def begins(counts: Any) -> Any:
-    """Return where runs of so many begin, one after another, and where the last one ends."""
-    found, end = np.empty(len(counts), np.int32), 0
-    for place in range(len(counts)):
-        found[place] = end
-        end += counts[place]
-    return found, end
-
-
-@_compiled
-def look(
-    begin: Any, count: Any, seats: Any, turn: Any, seat: Any, rolls: Any, first: Any, how: Any, rolled: Any, kept: Any,
-    numbers: Any,
-) -> Any:  # fmt: skip
-    """Return the numbers of the symbols of rolls, and whether all have one.
-
-    And of games whether their turns are usual, how many are even, and their lines.
-    """
-    found, unknown = np.empty(len(rolled), np.int32), 0
-    plain = np.ones(len(count), np.bool_)
-    even, lines = count.copy(), np.ones(len(count), np.int64)
-    for game in range(len(count)):
-        if count[game] == 0:
-            continue
-        opening, closing = begin[game], begin[game] + count[game] - 1
-        lost = 0  # rolls of which nothing was kept, but for those that lost a turn
-        for number in range(first[opening], first[closing] + rolls[closing]):
-            roll = INDEX(number)
-            keep = kept[roll]
-            found[roll] = numbers[INDEX(np.int64(rolled[roll]) * WIDTH + keep + 1)]
-            unknown += found[roll] < 0
-            lost += keep < 0
-        usual = True
-        here, moves = 0, 1
-        for place in range(count[game]):
-            at = INDEX(opening + place)
-            kind, many = how[at], rolls[at]
-            fits = (many > 0) & (kind > 0) & (turn[at] == place + 1)
-            if many > 0:
-                last = INDEX(first[at] + many - 1)
-                nothing = kept[last] < 0
-                fits &= nothing == (kind >= LOST_ALL)
-                lost -= nothing
-                if kind == WON_ALL and fits:
-                    unknown -= found[last] < 0
-                    found[last] = numbers[np.int64(rolled[last]) * WIDTH + WON]
-                    unknown += found[last] < 0
-            usual &= fits
-            moves += 2 * many + 2 - kind
-            if seat[at] != here + 1 and even[game] > place:
-                even[game] = place
-            here = here + 1 if here + 1 < seats[game] else 0
-        plain[game] = usual & (lost == 0)
-        lines[game] = moves
-    return unknown == 0, found, plain, even, lines
-
-
-@_compiled
-def play(
-    todo: Any, missing: Any, cells: Any, symbols: Any, first: Any, rolls: Any,
-    begin: Any, counts: Any, seats: Any, lane: Any, recorded: Any,
-    kinds: Any, flags: Any, settling: Any, below: int, minimum: Any, costs: Any, after: Any, threshold: int, last: Any,
-    became: Any, divergence: Any, changed: Any,
-    turns: Any, begun: Any, finished: Any, same: Any, settled: Any, guesses: Any, unknown: Any,
-    totals: Any, states: Any,
-) -> Any:  # fmt: skip
-    """Play the games of `todo`: walk their turns, carry on what these bring, and write down what becomes of each.
-
-    Return how many games are left, because of cells that are not known yet, and how many cells. Those games stand at
-    the beginning of `todo` then, and the keys of the cells in `missing`.
-
-    Totals and states are by lane, a seat of a game. What becomes of a turn, and the divergence by which, is written
-    down where there is room for it.
-    """
-    left = lacking = 0
-    width, cells = cells.shape[1], cells.ravel()
-    columns, costs, after = costs.shape[1], costs.ravel(), after.ravel()
-    for number in range(len(todo)):
-        game = todo[number]
-        count, own, many = counts[game], lane[game], seats[game]
-        totals[own : own + many] = 0
-        states[own : own + many] = 0
-        end = count  # the place of the last turn here, unless the log ends before
-        seat = played = kept = other = guessed = 0
-        left_out = stuck = False
-        while played < count:
-            turn, here = INDEX(begin[game] + played), INDEX(own + seat)
-            # The turn, from its first roll to how it ends.
-            roll, thrown = first[turn], rolls[turn]
-            stand = worth = taken = key = 0
-            while stand >= 0:
-                symbol = symbols[INDEX(roll + taken)] if taken < thrown else 0  # behind the last roll stands the bank
-                key = stand * width + symbol
-                cell = cells[INDEX(key)]
-                if cell < 0:
-                    break
-                worth += cell >> 16
-                stand = (cell & 0xFFFF) - 0x8000
-                taken += 1
-            if stuck or stand >= 0 or -1 - stand >= len(kinds):  # an ending may have been found only now
-                stuck = True
-                if stand >= 0:
-                    missing[lacking] = key
-                    lacking += 1
-                played += 1
-                continue
-            # Its end, worked out without branches, which nothing could foretell.
-            state, ended = states[here], INDEX(-1 - stand)
-            kind, noted, settled_by = np.int64(kinds[ended]), flags[ended], settling[ended]
-            banks, enough = kind == POSTS, worth >= minimum[INDEX(state)]
-            if banks & (not enough) & (noted == ASKS):
-                noted, settled_by = SETTLED | GUESS, below
-            posted = worth * (banks & enough)
-            at_once = min(taken, thrown) == 1
-            kind += (banks & (posted == 0)) | ((kind == BUST) & at_once)  # to ZERO, and to FIRST_BUST
-            case = INDEX(state * columns + kind)
-            change = posted + costs[case]
-            states[here] = after[case]
-            total = totals[here] = totals[here] + change
-            is_settled = (noted & SETTLED) > 0
-            other += is_settled
-            kept += (change == recorded[turn]) & (not is_settled)
-            guessed += (noted & GUESS) > 0
-            left_out |= (noted & UNKNOWN) > 0
-            if len(became) > 0:
-                became[turn] = SETTLED_TURN if is_settled else SAME if change == recorded[turn] else RESCORED
-                divergence[turn], changed[turn] = settled_by, change
-            if end == count and total >= threshold:
-                end = played + last[many, seat]
-                # What lies behind the log's end is no end.
-                end = end if end < count else count + 1
-            played += 1
-            if played > end:
-                finished[game] = True
-                break
-            seat = seat + 1 if seat + 1 < many else 0
-        if stuck:
-            todo[left] = game
-            left += 1
-            continue
-        turns[game], same[game], settled[game], guesses[game] = played, kept, other, guessed
-        begun[game], unknown[game] = end != count, left_out
-    return left, lacking
-
-
-@_compiled
+@compiled
 def _answer(questions: Any, answers: Any, question: int) -> Any:
     """Return the answer to a question, -1 for one that was not asked yet."""
-    at = np.searchsorted(questions, question)
-    return answers[at] if at < len(questions) and questions[at] == question else np.int64(-1)
+    left = len(questions)
+    if left == 0:
+        return np.int64(-1)
+    at = INDEX(0)
+    while left > 1:  # half of what is left, without a branch, which nothing could foretell
+        half = INDEX(left >> 1)
+        at += half * INDEX(questions[at + half - INDEX(1)] < question)
+        left -= left >> 1
+    return answers[at] if questions[at] == question else np.int64(-1)
 
 
-@_compiled
+@compiled
 def _write(rows: Any, at: int, row: Any) -> None:
     """Write a row down, a number in each column."""
     for column in range(len(row)):
         rows[column, at] = row[column]
 
 
-@_compiled
+@compiled
 def question_of(context: int, points: int, node: int, number: int) -> Any:
     """Return the number of the question what to do in a context, where a turn stands, and what it holds."""
     return (context << 42) + (points << 16) + (node << 10) + number
 
 
-@_compiled
+@compiled
 def context_of(strategy: int, state: int, standing: int, by: int) -> Any:
     """Return the number of the question for the context of a strategy, its seat, how that stands, and by how much."""
     return (((strategy * 64 + state) * 4 + standing) << 32) + by + (1 << 31)
 
 
-@_compiled
+@compiled
 def _lead(totals: Any, seat: int) -> Any:
     """Return by how much a seat leads the best other; with one seat its total."""
     if len(totals) == 1:
@@ -228,7 +68,7 @@ def _lead(totals: Any, seat: int) -> Any:
     return totals[seat] - best
 
 
-@_compiled
+@compiled
 def _stands(followed: Any, due: int, own: int, lead: int, most: int, threshold: int) -> Any:
     """Return how a turn stands that may come to so many points, and by how many, as far as its strategy looks.
 
@@ -241,7 +81,7 @@ def _stands(followed: Any, due: int, own: int, lead: int, most: int, threshold: 
     return np.int64(LAST if due == 1 and lead + most > 0 else LATE), np.int64(lead)
 
 
-@_compiled
+@compiled
 def _end(
     turns: Any, ended: int, game: int, player: int, seat: int, turn: int, number: int, points: int, thrown: int,
     left: int, hot: int, lost: Any, due: Any, table: Any, minimum: Any, costs: Any, then: Any, threshold: int,
@@ -274,7 +114,7 @@ def _end(
     return total, due
 
 
-@_compiled
+@compiled
 def _pass_on(totals: Any, seat: int, number: int, due: Any, playing: Any, shared: Any) -> Any:
     """Pass the dice on: to the next of those who are `playing` (bits), in level ends the leaders alone.
 
@@ -294,7 +134,7 @@ def _pass_on(totals: Any, seat: int, number: int, due: Any, playing: Any, shared
     return following, number + (following <= seat), due, playing
 
 
-@_compiled
+@compiled
 def simulate(
     todo: Any, waits: Any, question: Any, draws: Any, size: Any, offset: Any, sets: Any,
     options: Any, many: Any, highest: Any, dice: Any, must_throw: Any, gains: Any, after: Any, kept: Any, whole: int,
@@ -393,7 +233,7 @@ def simulate(
     return rolled, ended
 
 
-@_compiled
+@compiled
 def follow(
     begin: Any, throws: Any, who: Any, keeps: Any, how: Any, banked: Any, sets: Any,
     options: Any, many: Any, dice: Any, must_throw: Any, gains: Any, after: Any, kept: Any, whole: int,

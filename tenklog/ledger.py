@@ -9,21 +9,33 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from msgspec import json
+from msgspec.structs import replace
 
 from tenklog import events
 from tenklog.dice import MOST
+from tenklog.jit import compiled
 from tenklog.kernel import BANKS, FREE
-from tenklog.lockstep import FACES, Board, Columns, Played, faces
+from tenklog.lockstep import THROWS, Board, Columns, Played
 from tenklog.rows import of_rules
 from tenklog.rules import Ruleset
 from tenklog.scoring import Table
 from tenklog.tables import SETS
 from tenklog.transitions import KINDS, POSTS, Ints
 
-SET_FACES = faces(SETS)
-BATCH = 100  # games of which the lines are held at once
+LAID = np.array([*(THROWS[dice] for dice in SETS), -1])  # dice that were kept, as a throw; of none (-1) none
+FACES = np.array([face for throw in THROWS for face in throw], np.uint8)  # of all throws
+BEGINS = np.cumsum([0, *map(len, THROWS)])  # where those of each begin
+BATCH = 25  # games of which the lines are held at once: more would leave the cache before they are hashed
 TYPES = ("start", "roll", "keep", "bank", "bust")
 START, ROLL, KEEP, BANK, BUST = range(len(TYPES))
+# An event of each kind of line but the first, and what in it is the tail.
+FORMS = (
+    (ROLL, events.Roll(1, player="", dice=(1,)), b"[1]"),
+    (KEEP, events.Keep(1, player="", dice=(1,)), b"[1]"),
+    (BANK, events.Bank(1, player="", points=1), b"1"),
+    (BUST, events.Bust(1, player=""), b""),
+)
 OUTCOMES = [outcome for outcome, _, _ in KINDS]
 RESULTS = ("bust", "kept", "free")
 
@@ -35,20 +47,14 @@ class Ledger:
         self.board, self.players = board, players
         table = Table.of(board.rules)
         self._asides = [table.aside(one.dice) for one in board.choices]
-        # What stands behind the number of a line, by player: of a roll and a bank all but the dice and the points.
-        self._rolls = _texts(_tail(events.Roll(1, player=who, dice=(1,))).removesuffix(b"[1]") for who in players)
-        self._banks = _texts(_tail(events.Bank(1, player=who, points=1)).removesuffix(b"1") for who in players)
-        self._busts = _texts(_tail(events.Bust(1, player=who)) for who in players)
-        keeps = [(one.dice, aside) for one, aside in zip(board.choices, self._asides, strict=True)]
-        self._keeps = np.array([
-            _texts(_tail(events.Keep(1, player=who, dice=dice, aside=aside)) if dice else b"" for dice, aside in keeps)
-            for who in players
-        ])  # fmt: skip
-        throws = [_texts(b"%d" % face for face in range(1, 7))]
-        for _ in range(1, MOST):
-            throws.append((throws[-1][:, None] + b"," + throws[0]).ravel())
-        self._heads = [_texts([])] * len(TYPES)
-        self._throws = b"[" + np.concatenate(throws) + b"]"  # in the order of FACES
+        # A line is a head, by kind, player and number, and a tail, by what it is about.
+        self._heads = np.empty((len(TYPES), len(players), 0), object)
+        self._throws = _texts(map(json.encode, THROWS))
+        keeps = (  # of a choice to keep nothing there is no line
+            events.Keep(1, player="", dice=one.dice or (1,), aside=aside)
+            for one, aside in zip(board.choices, self._asides, strict=True)
+        )
+        self._keeps = _texts(events.encode(keep)[:-1].partition(b'"dice":')[2] for keep in keeps)
 
     def write(self, starts: Sequence[events.Start], played: Played, chosen: Ints) -> dict[str, pa.Table]:
         """Return the rows of some games that were played to their ends, by table; `starts` are theirs."""
@@ -78,23 +84,15 @@ class Ledger:
 
     def _bodies(self, starts: Sequence[bytes], lines: Columns) -> list[bytes]:
         """Return the lines of all games without their hashes and closing braces; `starts` are the first ones."""
-        bodies = np.empty(len(lines["seq"]), object)
-        for kind, heads in enumerate(self._heads_to(int(lines["seq"].max(initial=0)))):
-            there = np.flatnonzero(lines["kind"] == kind)
-            if kind == START:
-                bodies[there] = [start[:-1] for start in starts]
-                continue
-            seq, who, what = (lines[name][there] for name in ("seq", "player", "value"))
-            if kind == ROLL:
-                bodies[there] = heads[seq] + self._rolls[who] + self._throws[what]
-            elif kind == KEEP:
-                bodies[there] = heads[seq] + self._keeps[who, what]
-            elif kind == BANK:
-                points, same = np.unique(what, return_inverse=True)
-                texts = _texts(b"%d" % one for one in points.tolist())
-                bodies[there] = heads[seq] + self._banks[who] + texts[same]
-            else:
-                bodies[there] = heads[seq] + self._busts[who]
+        kind, player, seq, value = (lines[name] for name in ("kind", "player", "seq", "value"))
+        bodies = self._heads_to(int(seq.max(initial=0)))[kind, player, seq]
+        bodies[kind == START] = [start[:-1] for start in starts]
+        for one, tails in ((ROLL, self._throws), (KEEP, self._keeps)):
+            there = np.flatnonzero(kind == one)
+            bodies[there] += tails[value[there]]
+        there = np.flatnonzero(kind == BANK)
+        points, which = np.unique(value[there], return_inverse=True)
+        bodies[there] += _texts(b"%d" % one for one in points.tolist())[which]
         found: list[bytes] = bodies.tolist()
         return found
 
@@ -105,41 +103,68 @@ class Ledger:
         asides = pa.array([*self._asides, None], pa.list_(pa.uint8()))
         return {"aside": asides.take(pa.array(np.where(lines["kind"] == KEEP, lines["value"], len(self._asides))))}
 
-    def _heads_to(self, most: int) -> list[Ints]:
-        """Return by kind what lines begin with, up to their numbers, by these."""
-        if len(self._heads[0]) <= most:
-            numbers = [b"%d" % number for number in range(2 * most + 1)]
-            self._heads = [_texts(b'{"type":"%b","seq":%b' % (kind.encode(), one) for one in numbers) for kind in TYPES]
+    def _heads_to(self, most: int) -> Ints:
+        """Return what lines begin with, by kind, player and number, up to the highest number."""
+        if self._heads.shape[2] <= most:
+            numbers = range(most + most // 4 + 1)
+            self._heads = np.empty((len(TYPES), len(self.players), len(numbers)), object)
+            for kind, event, tail in FORMS:
+                for number, player in enumerate(self.players):
+                    form = events.encode(replace(event, player=player))[:-1].removesuffix(tail)
+                    begin, _, end = form.partition(b"1")  # the number of the line
+                    self._heads[kind, number] = [b"%b%d%b" % (begin, one, end) for one in numbers]
         return self._heads
 
 
 def lay_out(games: int, rolls: Columns, turns: Columns) -> tuple[Ints, Columns]:
     """Return how many lines each game has, and columns of all lines; rolls and turns get the numbers of theirs.
 
-    What a line is about, its `value`, is a throw, a choice, or points.
+    What a line is about, its `value`, is a throw, a choice, or points; its `dice` are a throw, or none (-1).
     """
-    kept, ended = rolls["kept"] >= 0, rolls["ended"]
-    size = 1 + kept + ended  # lines of a roll: itself, what was kept of it, and the end of its turn
-    count = 1 + np.bincount(rolls["game"], size, games).astype(np.int64)
-    of_game = np.repeat(np.arange(games, dtype=np.int32), count)
-    seq = np.arange(1, len(of_game) + 1, dtype=np.int32) - np.repeat((np.cumsum(count) - count).astype(np.int32), count)
-    at = np.cumsum(size) - size + 1 + rolls["game"]  # the place of each roll among all lines
-    keeps, ends = at[kept] + 1, (at + size - 1)[ended]
-    rolls["seq"] = seq[at]
-    turns |= {"first_seq": seq[at[rolls["roll"] == 1]], "last_seq": seq[ends]}
-    kind, player, value = np.zeros((3, len(seq)), np.int32)
-    shown = np.zeros((len(seq), MOST), np.uint8)
-    kind[at], player[at], value[at], shown[at] = ROLL, rolls["player"], rolls["throw"], FACES[rolls["throw"]]
-    kind[keeps], player[keeps], value[keeps] = KEEP, rolls["player"][kept], rolls["choice"][kept]
-    shown[keeps] = laid_aside(rolls)[kept]
-    kind[ends], player[ends] = np.where(rolls["lost"][ended], BUST, BANK), rolls["player"][ended]
-    value[ends] = rolls["points"][ended]
-    return count, {"game": of_game, "seq": seq, "kind": kind, "player": player, "value": value, "faces": shown}
+    laid, ended = laid_aside(rolls), rolls["ended"]
+    lines = np.empty((6, games + len(ended) + (laid >= 0).sum() + ended.sum()), np.int32)
+    seq = rolls["seq"] = np.empty(len(ended), np.int32)
+    names = ("game", "player", "throw", "choice", "points", "lost")
+    _lay_out(*(rolls[name] for name in names), laid, ended, seq, lines)
+    turns |= {"first_seq": seq[rolls["roll"] == 1], "last_seq": (seq + (laid >= 0) + 1)[ended]}
+    found = dict(zip(("game", "seq", "kind", "player", "value", "dice"), lines, strict=True))
+    return np.bincount(found["game"], minlength=games), found
+
+
+@compiled
+def _line(lines: Any, at: int, game: int, seq: int, kind: int, player: int, value: int, dice: int) -> None:
+    lines[0, at], lines[1, at], lines[2, at] = game, seq, kind
+    lines[3, at], lines[4, at], lines[5, at] = player, value, dice
+
+
+@compiled
+def _lay_out(
+    game: Any, player: Any, throw: Any, choice: Any, points: Any, lost: Any, laid: Any, ended: Any, seqs: Any,
+    lines: Any,
+) -> None:  # fmt: skip
+    at, of_game, seq = 0, np.int64(-1), np.int64(0)
+    for roll in range(len(game)):
+        if game[roll] != of_game:
+            of_game, seq = np.int64(game[roll]), np.int64(1)
+            _line(lines, at, of_game, seq, START, 0, 0, -1)
+            at += 1
+        seq += 1
+        seqs[roll] = seq
+        _line(lines, at, of_game, seq, ROLL, player[roll], throw[roll], throw[roll])
+        at += 1
+        if laid[roll] >= 0:
+            seq += 1
+            _line(lines, at, of_game, seq, KEEP, player[roll], choice[roll], laid[roll])
+            at += 1
+        if ended[roll]:
+            seq += 1
+            _line(lines, at, of_game, seq, BUST if lost[roll] else BANK, player[roll], points[roll], -1)
+            at += 1
 
 
 def laid_aside(rolls: Columns) -> Ints:
-    """Return the faces of the dice kept of rolls: in the order of sets, or in their own (`laid`)."""
-    found: Ints = rolls["laid"] if "laid" in rolls else SET_FACES[rolls["kept"]]
+    """Return the dice kept of rolls as throws, none as -1: in the order of sets, or in their own (`laid`)."""
+    found: Ints = rolls["laid"] if "laid" in rolls else LAID[rolls["kept"]]
     return found
 
 
@@ -149,11 +174,6 @@ def _texts(texts: Iterable[bytes]) -> Ints:
     array = np.empty(len(found), object)
     array[:] = found
     return array
-
-
-def _tail(event: events.Event) -> bytes:
-    """Return what stands behind the number of a line, without the closing brace."""
-    return events.encode(event).partition(b'"seq":1')[2][:-1]
 
 
 def _those(made: Columns, chosen: Ints, games: Ints) -> Columns:
@@ -176,13 +196,24 @@ def _words(words: pa.Array | Sequence[str], which: Ints, null: Ints | None = Non
     return pa.DictionaryArray.from_arrays(coded.indices.take(pa.array(which, mask=null)), coded.dictionary)
 
 
-def _lists(shown: Ints, null: Ints | None = None) -> pa.Array:
-    """Return faces of dice, none of them 0, as lists."""
-    there = shown > 0
-    ends = np.concatenate([[0], np.cumsum(there.sum(1))]).astype(np.int32)
-    return pa.ListArray.from_arrays(
-        pa.array(ends), pa.array(shown[there]), mask=None if null is None else pa.array(null)
-    )
+def _lists(throws: Ints) -> pa.Array:
+    """Return dice, given as throws, as lists; null for none (-1)."""
+    ends, dice = _gathered(throws, FACES, BEGINS)
+    return pa.ListArray.from_arrays(pa.array(ends), pa.array(dice), mask=pa.array(throws < 0))
+
+
+@compiled
+def _gathered(throws: Any, faces: Any, begins: Any) -> Any:
+    """Return where the dice of throws end, and all of these (Arrow itself takes three times as long)."""
+    ends, dice, end = np.zeros(len(throws) + 1, np.int32), np.empty(MOST * len(throws), np.uint8), 0
+    for place in range(len(throws)):
+        throw = throws[place]
+        if throw >= 0:
+            for at in range(begins[throw], begins[throw + 1]):
+                dice[end] = faces[at]
+                end += 1
+        ends[place + 1] = end
+    return ends, dice[:end]
 
 
 def of_games(starts: Sequence[events.Start]) -> dict[str, pa.Array]:
@@ -294,10 +325,10 @@ def rolls_of(rolls: Columns, games: dict[str, pa.Array], names: Sequence[str], b
         | {
             "roll": _whole(rolls["roll"], np.int32),
             "seq": _whole(rolls["seq"], np.int32),
-            "dice": _lists(FACES[rolls["throw"]]),
+            "dice": _lists(rolls["throw"]),
             "thrown": _whole(board.count[rolls["node"]], np.uint8),
             "roll_set": _whole(rolls["shown"], np.int16),
-            "kept": _lists(np.where(kept[:, None], laid_aside(rolls), 0), ~kept),
+            "kept": _lists(laid_aside(rolls)),
             "kept_set": _whole(rolls["kept"], np.int16, ~kept),
             "result": _words(RESULTS, np.where(lost, 0, np.where(kept, 1, 2))),
             "points_before": pa.array(rolls["before"], pa.int64()),
@@ -316,13 +347,13 @@ def events_of(
     lines: Columns, ids: pa.Array, names: Sequence[str], starts: Sequence[str], more: Mapping[str, pa.Array]
 ) -> pa.Table:
     """Return the rows of lines, of which `starts` are the first ones of games; `more` has columns besides."""
-    kind, shown = lines["kind"], lines["faces"]
+    kind = lines["kind"]
     return pa.table({
         "game": _words(ids, lines["game"]),
         "seq": _whole(lines["seq"], np.int32),
         "type": _words(TYPES, kind),
         "player": _words(names, lines["player"], kind == START),
-        "dice": _lists(shown, shown[:, 0] == 0),
+        "dice": _lists(lines["dice"]),
         "points": pa.array(lines["value"], pa.int64(), mask=kind != BANK),
         "line": pa.array(starts, pa.string()).take(pa.array(lines["game"], mask=kind != START)),
         **more,

@@ -6,7 +6,7 @@ how that stands in the game, where the turn stands and what it holds. Games in w
 instant win or a wipeout, are left to be played one by one. Needs numpy.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 
 import numpy as np
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from tenklog import events, kernel, state
 from tenklog.chances import Chances, Choice, Node, losing_throws
-from tenklog.dice import MOST, Dice
+from tenklog.dice import MOST
 from tenklog.kernel import AT_ONCE, BANKS, FOLLOWED, FREE, LATE, LOST, OTHER
 from tenklog.lines import MOST_EVENTS
 from tenklog.rows import is_free
@@ -35,21 +35,13 @@ MOST_ROWS = 1 << 22
 BLOCK = 64  # random numbers that are drawn at once for each game
 EVEN = 16  # numbers by which a column is longer than a power of 2: else all columns want the same places of a cache
 
-# All throws of 1 to 6 dice, by number of dice and in the order of `strategies.fair`: faces (0 for none), and sets.
-_ALL = [throw for count in range(1, MOST + 1) for throw in all_throws(count)]
 _DICE = list(SETS)
+# All throws of 1 to 6 dice, by number of dice and in the order of `strategies.fair`: their numbers, and sets.
+_ALL = (throw for count in range(1, MOST + 1) for throw in all_throws(count))
 THROWS = {throw: number for number, throw in enumerate(_ALL)}
-SHOWN = np.array([SETS[tuple(sorted(throw))] for throw in _ALL], np.int16)
+SHOWN = np.array([SETS[tuple(sorted(throw))] for throw in THROWS], np.int16)
 OFFSET = np.array([sum(6**one for one in range(1, count)) for count in range(MOST + 1)])
 SIZE = 6.0 ** np.arange(MOST + 1)
-
-
-def faces(throws: Iterable[Dice]) -> Ints:
-    """Return dice as rows of faces, 0 for none."""
-    return np.array([(*throw, *(0,) * (MOST - len(throw))) for throw in throws], np.uint8)
-
-
-FACES = faces(_ALL)
 
 
 class Board:
@@ -192,12 +184,13 @@ class Spots:
     def _keep(self, question: int) -> int:
         """Return the number of the choice, from that of the first one."""
         asked, position, number = self._at(question)
-        dice = _DICE[number]
+        node, dice = question >> 10 & 63, _DICE[number]
         must = replace(self._turn(position), phase="to-roll")
         player = position.seats[must.seat].player
         rolled = play(with_turn(position, must), events.Roll(1, player=player, dice=dice))
-        turn = self._turn(rolled)
-        return Chances.of(position.table).choices(turn).index(asked.keep(rolled, turn, self._rng))
+        begin = int(self.board.first[node, number])
+        choices = self.board.choices[begin : begin + int(self.board.many[node, number])]
+        return choices.index(asked.keep(rolled, self._turn(rolled), self._rng))
 
     def _stop(self, question: int) -> int:
         asked, position, _ = self._at(question)

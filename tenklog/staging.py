@@ -4,9 +4,11 @@ A chunk of logs becomes a synced file for each table, under names that begin wit
 or in several; one bad log never stops the others, and a process that is left alone ends.
 """
 
+import gc
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
@@ -194,11 +196,11 @@ def _fold(looked: _Looked) -> tuple[Outcome, Rows]:
 def is_compiled() -> bool:
     """Tell whether many games can be followed or played together: numpy, pyarrow and numba are there."""
     try:
-        from tenklog import kernel
+        from tenklog import jit
         from tenklog.ledger import Ledger  # noqa: F401
     except ImportError:
         return False
-    return kernel.COMPILED
+    return jit.COMPILED
 
 
 def _followed(looked: Sequence[Outcome | _Looked]) -> dict[int, tuple[Outcome, Rows]]:
@@ -316,12 +318,25 @@ def stage_all(
     """Stage chunks, in this process or in some more, and yield them as they are done."""
     named = [(chunk, folder / f"_{os.getpid()}-{number}") for number, chunk in enumerate(chunks)]
     if processes == 1 or len(chunks) <= 1:
-        for chunk, prefix in named:
-            yield stage(chunk(), prefix, None, progress)
+        with _uncollected():
+            for chunk, prefix in named:
+                yield stage(chunk(), prefix, None, progress)
         return
     for staged in in_processes(_stage_alone, named, processes, folder):
         progress(len(staged.outcomes))
         yield staged
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Look for no cycles: games are taken apart by their last reference, and to look costs up to a tenth."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _stage_alone(named: tuple[Chunk, Path]) -> Staged:
@@ -370,12 +385,11 @@ def in_threads(work: Callable[[Item], Made], items: Sequence[Item], threads: int
 
 def _begin_worker() -> None:
     """Leave Ctrl-C to the parent, and end when the parent is gone, however it went."""
-    import gc
     from multiprocessing import parent_process
     from threading import Thread
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.disable()  # games are taken apart by their last reference; looking for cycles costs a tenth of the time
+    gc.disable()  # as `_uncollected`, to the end
     parent = parent_process()
 
     def watch() -> None:

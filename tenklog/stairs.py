@@ -26,8 +26,12 @@ class Stairs:
             if throw is not None and not never and graph.ways[number]
         ]
         ways = [way for number, _ in thrown for way in graph.ways[number]]
-        self._places = np.array([place for way in ways for place in way.places])
-        self._first = _begins(len(way.places) for way in ways)
+        # The places of each way in a column, filled up by the last; they count from the end, these from the lowest.
+        most = max((len(way.places) for way in ways), default=1)
+        filled = [[*way.places, *way.places[-1:] * (most - len(way.places))] for way in ways]
+        places = np.array(filled, np.int64).reshape(-1, most).T
+        self._lowest = places.min(initial=0)
+        self._places = np.ascontiguousarray(places - self._lowest)
         self._weights = np.array([float(way.weight) for way in ways])
         self._node = np.array([number for number, _ in thrown])
         self._ways = _begins(len(graph.ways[number]) for number, _ in thrown)
@@ -50,7 +54,7 @@ class Stairs:
         banks = np.array([[-np.inf if one is None else one for one in row] for row in banked])
         for number in range(len(banked)):
             end = begin + (number + 1) * self.count
-            best = np.maximum.reduceat(rows[end + self._places], self._first)
+            best = rows[end + self._lowest : end].take(self._places).max(0)
             rolls = self._fixed.copy()
             rolls[self._node] += np.add.reduceat(self._weights * best, self._ways) / self._total
             rows[end - self.count : end] = np.maximum(banks[number], rolls)

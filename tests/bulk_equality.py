@@ -21,7 +21,7 @@ from typing import Any, get_args
 from msgspec.structs import astuple, replace
 from random_games import ASIDES, ENUMERATED, random_changes, random_play, random_ruleset
 
-from tenklog import archive, archiving, bulk, columns, events, kernel, reading, replays
+from tenklog import archive, archiving, bulk, columns, events, jit, reading, replays
 from tenklog.compare import compare
 from tenklog.errors import TenklogError
 from tenklog.lines import seal_all
@@ -142,14 +142,14 @@ def looked_up(folder: Path, every: Sequence[replays.Asked]) -> tuple[set[tuple[i
         paths = {table: folder / file.name for table, file in part.files.items()}
         ask = partial(known.ask, sources)
         both = []
-        for kernel.COMPILED in (True, False):
+        for jit.COMPILED in (True, False):
             recorded = columns.read(ask, paths, known.symbols)
             both.append([one.tolist() if hasattr(one, "tolist") else one for one in astuple(recorded)])
         assert both[0] == both[1]
         for number, one in enumerate(every):
             rules = replays.rules_of(ask, one)
             pair = []
-            for kernel.COMPILED in (True, False):
+            for jit.COMPILED in (True, False):
                 told = bulk.Told(recorded, asked=True)
                 tables, left = bulk.looked_up(recorded, rules, one.settle, known, told)
                 of_turns = [row for row in told.table(recorded).to_pylist() if row["game"] not in {*left}]

@@ -17,7 +17,7 @@ import pytest
 from evening import at_table
 from msgspec.structs import astuple, replace
 
-from tenklog import archive, archiving, bulk, columns, events, files, kernel, overview, reading, replays, staging, store
+from tenklog import archive, archiving, bulk, columns, events, files, jit, overview, reading, replays, staging, store
 from tenklog.cli import run
 from tenklog.errors import TenklogError, UsageError
 from tenklog.replayer import replay
@@ -141,7 +141,7 @@ def test_level_ends_are_played_on_as_a_plain_replay_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiled: bool
 ) -> None:
     """Recorded ones, of which the turns of the tied follow, and those that other rules bring."""
-    monkeypatch.setattr(kernel, "COMPILED", compiled)
+    monkeypatch.setattr(jit, "COMPILED", compiled)
     went_on: list[int] = []
     by_turns = bulk.by_turns
 
@@ -192,7 +192,7 @@ def test_games_of_every_kind_are_looked_up_or_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiled: bool
 ) -> None:
     """A remark or a corrected move changes nothing that is looked up; players who come and go do, and other rules."""
-    monkeypatch.setattr(kernel, "COMPILED", compiled)
+    monkeypatch.setattr(jit, "COMPILED", compiled)
     turns = "roll 111234, keep 111, bank, roll 222346, keep 222, bank"
     scripts = {
         "dice": turns,

@@ -15,10 +15,11 @@ from msgspec.structs import replace
 from random_games import ASIDES, random_dice, random_play, random_ruleset
 from test_archive import stamped, tables
 
-from tenklog import archive, archiving, events, files, kernel, staging
+from tenklog import archive, archiving, events, files, jit, staging
 from tenklog.errors import TenklogError
+from tenklog.ledger import BEGINS, FACES
 from tenklog.lines import seal_all
-from tenklog.lockstep import FACES, THROWS
+from tenklog.lockstep import THROWS
 from tenklog.rules import Ruleset, card_files, change, preset
 from tenklog.simulate import Plan, play_game
 from tenklog.transitions import Ends
@@ -33,7 +34,7 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Don't wait for the disk, and follow however few there are."""
     monkeypatch.setattr(files, "sync", lambda fd: None)
     monkeypatch.setattr(files, "sync_folder", lambda folder: None)
-    monkeypatch.setattr(kernel, "COMPILED", True)  # what is not is slow, but the same
+    monkeypatch.setattr(jit, "COMPILED", True)  # what is not is slow, but the same
     monkeypatch.setattr(staging, "WORTH", 1)
 
 
@@ -271,4 +272,4 @@ def test_a_simulated_game_is_followed_as_it_was_played(tmp_path: Path, monkeypat
 
 def test_every_throw_has_a_number() -> None:
     assert sorted(THROWS.values()) == list(range(sum(6**count for count in range(1, 7))))
-    assert FACES[THROWS[3, 1, 2]].tolist() == [3, 1, 2, 0, 0, 0]
+    assert FACES[BEGINS[THROWS[3, 1, 2]] :][:3].tolist() == [3, 1, 2]

@@ -13,7 +13,7 @@ from msgspec import json
 from msgspec.structs import replace
 from random_games import random_ruleset
 
-from tenklog import advice, events, files, kernel, load, lockstep, reading, simulate, stats, strategies
+from tenklog import advice, events, files, jit, load, lockstep, reading, simulate, stats, strategies
 from tenklog.archive import connect, extract, open_archive, source
 from tenklog.archiving import archive_logs
 from tenklog.dice import Dice
@@ -141,7 +141,7 @@ def both_ways(folder: Path, plan: Plan, games: int, monkeypatch: pytest.MonkeyPa
         patched.setattr(files, "sync", lambda fd: None)
         patched.setattr(files, "sync_folder", lambda path: None)
         patched.setattr(simulate, "FEW", 1)
-        patched.setattr(kernel, "COMPILED", True)  # what is not is slow, but the same
+        patched.setattr(jit, "COMPILED", True)  # what is not is slow, but the same
         patched.setattr(simulate, "_together", spying)
         quick = into_archive(folder / "together", plan, games)
         patched.setattr(simulate, "_lockstep", lambda told: None)
@@ -252,9 +252,9 @@ def test_strategies_that_draw_numbers_and_rules_that_look_further_are_played_one
         simulate._lockstep.cache_clear()
         return simulate._lockstep(json.encode(plan)) is not None
 
-    monkeypatch.setattr(kernel, "COMPILED", False)
+    monkeypatch.setattr(jit, "COMPILED", False)
     assert not can(PLAN)
-    monkeypatch.setattr(kernel, "COMPILED", True)
+    monkeypatch.setattr(jit, "COMPILED", True)
     assert can(PLAN)
     assert not can(replace(PLAN, players=(("anna", "random"), ("ben", "hold:350"))))
     for text in ("reach=exactly", "must_beat_previous=true"):

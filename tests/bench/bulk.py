@@ -22,7 +22,7 @@ from figures import say
 from msgspec import json
 from msgspec.structs import replace
 
-from tenklog import archive, kernel, reading, replays
+from tenklog import archive, jit, reading, replays
 from tenklog.game import fold
 from tenklog.rules import preset
 from tenklog.simulate import Plan, into_archive
@@ -63,7 +63,7 @@ def scan(folder: Path) -> tuple[float, float]:
 
 def replayed(folder: Path, rules: str, number: int, compiled: bool) -> tuple[float, float, replays.Done]:
     """Replay the archive under rules that it has not seen; return seconds as `scan` does, and what was done."""
-    kernel.COMPILED = compiled
+    jit.COMPILED = compiled
     asked = [replays.Asked("bench", replace(preset(rules), name=f"bench-{os.getpid()}-{number}"))]
     began, used = perf_counter(), process_time()
     done = replays.replay_archive(folder, asked, processes=os.cpu_count() or 1)
@@ -131,7 +131,7 @@ def main() -> int:
         scan(folder)
         good = True
         for what, limit, compiled in (("numpy alone", PLAIN, False), ("compiled", COMPILED, True)):
-            if compiled and not kernel.numba:
+            if compiled and not jit.numba:
                 print("numba is not installed")
                 continue
             replayed(folder, asked.rules, -1 - compiled, compiled)  # what is compiled is kept for the next process
