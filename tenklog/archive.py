@@ -309,7 +309,11 @@ def connect(threads: int | None = None) -> "DuckDBPyConnection":
     """Return a DuckDB of one's own in memory, that writes nowhere."""
     import duckdb
 
-    con = duckdb.connect(":memory:", config={"temp_directory": "", "autoinstall_known_extensions": "false"})
+    con = duckdb.connect(
+        ":memory:",
+        # Files of parts never change, so that what is known of one need not be read twice.
+        config={"temp_directory": "", "autoinstall_known_extensions": "false", "parquet_metadata_cache": "true"},
+    )
     if threads is not None:
         con.execute(f"SET threads = {threads:d}")
     return con

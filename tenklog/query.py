@@ -21,7 +21,7 @@ from msgspec import Struct
 from tenklog.archive import File, Manifest, open_part
 from tenklog.errors import DataError, UsageError
 from tenklog.staging import in_threads
-from tenklog.stats import Answer, Filters, answer, over
+from tenklog.stats import Answer, Filters, answer, named, over
 from tenklog.tables import ASKED, quoted
 
 if TYPE_CHECKING:
@@ -81,8 +81,7 @@ def ask(
         what = "--player and --min-games reach only SQL that asks for them"
         raise UsageError(what, "WHERE chosen(player), or chosen_game(players)")
     hidden = "query" in words or "serialized" in words  # SQL in a text
-    # Filters look at games and seats, which are small.
-    tables = [table for table in ASKED if hidden or table in words or table in ("games", "seats")]
+    tables = [*ASKED] if hidden else named(sql)
     given = dict(parameters or {})
 
     paths: list[Path] = []

@@ -12,8 +12,7 @@ WITH holders AS (
     ORDER BY posted DESC, begun NULLS LAST, game, first_seq, player LIMIT 1)
     UNION ALL
     (SELECT 2, 'most points lost in a bust', points, player, game, rules, begun
-    FROM turns
-    WHERE turn IS NOT NULL AND outcome IN ('bust', 'wiped-out') AND with_dice AND points > 0 AND chosen(player)
+    FROM turns WHERE turn IS NOT NULL AND busts_running > 0 AND with_dice AND points > 0 AND chosen(player)
     ORDER BY points DESC, begun NULLS LAST, game, first_seq, player LIMIT 1)
     UNION ALL
     (SELECT 3, 'most rolls in a turn', rolls, player, game, rules, begun
