@@ -20,7 +20,19 @@ from msgspec.structs import replace
 from tenklog import events, kernel, state
 from tenklog.errors import TenklogError
 from tenklog.game import evolve
-from tenklog.ledger import BANK, BUST, ROLL, events_of, lay_out, of_games, results_of, rolls_of, times, turns_of
+from tenklog.ledger import (
+    BANK,
+    BUST,
+    ROLL,
+    agreed_by,
+    events_of,
+    lay_out,
+    of_games,
+    results_of,
+    rolls_of,
+    times,
+    turns_of,
+)
 from tenklog.lines import Scan
 from tenklog.lockstep import (
     MOST_POINTS,
@@ -107,7 +119,7 @@ class Follower:
     """Follows games of one ruleset and number of seats."""
 
     def __init__(self, rules: Ruleset, seats: int) -> None:
-        self.seats, self.board, self.ends = seats, Board(rules), Ends(rules)
+        self.seats, self.board, self.ends, self._agreed = seats, Board(rules), Ends(rules), agreed_by(rules)
         self.last = self.ends.last_turns(seats)[seats]
         at = opening(("own", "other"), rules)
         self._positions = [replace(at, seats=(replace(one, player="own"), at.seats[1])) for one in self.ends.states]
@@ -157,14 +169,14 @@ class Follower:
             one["game"] = (np.cumsum(over) - 1)[one["game"]]
         starts, lines = [one.start for one, _ in logs], [of_lines(one.found, data) for one, data in logs]
         games = of_games(starts)
-        results = results_of(starts, games, lines, board.rules, found, over)
+        results = results_of(starts, games, lines, self._agreed, found, over)
         return Followed(over.tolist(), results | self._tables([one for one, _ in logs], games, made, done))
 
     def _tables(
         self, logs: Sequence[Moves], games: dict[str, pa.Array], made: Columns, done: Columns
     ) -> dict[str, pa.Table]:
         """Return the rows of what happened in games that were followed to their ends."""
-        names = [player for one in logs for player in one.start.players]
+        names = pa.array([player for one in logs for player in one.start.players])
         for one in (made, done):
             one["player"] = one["game"] * self.seats + one["seat"]
         _, lines = lay_out(len(logs), made, done)

@@ -36,8 +36,17 @@ FORMS = (
     (BANK, events.Bank(1, player="", points=1), b"1"),
     (BUST, events.Bust(1, player=""), b""),
 )
-OUTCOMES = [outcome for outcome, _, _ in KINDS]
-RESULTS = ("bust", "kept", "free")
+# Texts by their numbers. They are made once: pyarrow looks for pandas each time that it is given a list.
+KINDS_OF_LINES = pa.array(TYPES)
+OUTCOMES = pa.array([outcome for outcome, _, _ in KINDS])
+RESULTS = pa.array(["bust", "kept", "free"])
+DECISIONS = pa.array(["roll", "bank"])
+FINISHED = pa.array(["finished"])
+# What `rows.of_lines` says.
+SAID = pa.struct({
+    "ended": pa.string(), "seq": pa.int32(), "h": pa.string(), "first_h": pa.string(), "sealed": pa.bool_(),
+    "digest": pa.string(),
+})  # fmt: skip
 
 
 class Ledger:
@@ -45,6 +54,7 @@ class Ledger:
 
     def __init__(self, board: Board, players: Sequence[str]) -> None:
         self.board, self.players = board, players
+        self._names, self._agreed = pa.array(players), agreed_by(board.rules)
         table = Table.of(board.rules)
         self._asides = [table.aside(one.dice) for one in board.choices]
         # A line is a head, by kind, player and number, and a tail, by what it is about.
@@ -76,10 +86,10 @@ class Ledger:
                 ends = {"first_h": hashes[0].decode(), "h": hashes[-1].decode()}
                 said.append({"ended": None, "seq": number, **ends, "sealed": True, "digest": digest})
         common, told = of_games(starts), [text.decode() for text in texts]
-        return results_of(starts, common, said, self.board.rules, played, chosen) | {
-            "turns": turns_of(turns, common, self.players, len(self.players) == 1),
-            "rolls": rolls_of(rolls, common, self.players, self.board),
-            "events": events_of(lines, common["game"], self.players, told, self._aside(lines)),
+        return results_of(starts, common, said, self._agreed, played, chosen) | {
+            "turns": turns_of(turns, common, self._names, len(self.players) == 1),
+            "rolls": rolls_of(rolls, common, self._names, self.board),
+            "events": events_of(lines, common["game"], self._names, told, self._aside(lines)),
         }
 
     def _bodies(self, starts: Sequence[bytes], lines: Columns) -> list[bytes]:
@@ -190,9 +200,9 @@ def _whole(values: Ints, kind: type[np.integer[Any]], null: Ints | None = None) 
     return pa.array(values.astype(kind), mask=null)
 
 
-def _words(words: pa.Array | Sequence[str], which: Ints, null: Ints | None = None) -> pa.DictionaryArray:
+def _words(words: pa.Array, which: Ints, null: Ints | None = None) -> pa.DictionaryArray:
     """Return texts, each one of some words, as a dictionary: it is written as it is."""
-    coded = pa.array(words, pa.string()).dictionary_encode()  # each once
+    coded = words.dictionary_encode()  # each once
     return pa.DictionaryArray.from_arrays(coded.indices.take(pa.array(which, mask=null)), coded.dictionary)
 
 
@@ -228,7 +238,7 @@ def times(texts: pa.Array) -> pa.Array:
     return texts.cast(pa.timestamp("us", "UTC")).cast(pa.timestamp("us"))
 
 
-def _of_seat(made: Columns, games: dict[str, pa.Array], names: pa.Array | Sequence[str]) -> dict[str, Any]:
+def _of_seat(made: Columns, games: dict[str, pa.Array], names: pa.Array) -> dict[str, Any]:
     return {
         **{name: _words(games[name], made["game"]) for name in ("game", "rules", "origin")},
         "begun": times(games["begun"]).take(pa.array(made["game"])),
@@ -237,16 +247,31 @@ def _of_seat(made: Columns, games: dict[str, pa.Array], names: pa.Array | Sequen
     }
 
 
-def _of_turn(made: Columns, games: dict[str, pa.Array], names: Sequence[str]) -> dict[str, Any]:
+def _of_turn(made: Columns, games: dict[str, pa.Array], names: pa.Array) -> dict[str, Any]:
     of_turn = {"turn": _whole(made["turn"] + 1, np.int32), "round": _whole(made["round"], np.int32)}
     return _of_seat(made, games, names) | of_turn
 
 
+def agreed_by(rules: Ruleset) -> dict[str, pa.Array]:
+    """Return what the row of a game says of its rules, each an array of one value."""
+    found = of_rules(rules)
+    # A mapping would lose the order of its keys in older versions of pyarrow.
+    values = [pa.array([value]) for value in found["settings"].values()]
+    return {
+        "rules_hash": pa.array([found["rules_hash"]]),
+        "ruleset": pa.array([found["ruleset"]]),
+        "settings": pa.StructArray.from_arrays(values, [*found["settings"]]),
+    }
+
+
 def results_of(
-    starts: Sequence[events.Start], games: dict[str, pa.Array], lines: Sequence[Mapping[str, Any]], rules: Ruleset,
-    played: Played, chosen: Ints,
+    starts: Sequence[events.Start], games: dict[str, pa.Array], lines: Sequence[Mapping[str, Any]],
+    agreed: dict[str, pa.Array], played: Played, chosen: Ints,
 ) -> dict[str, pa.Table]:  # fmt: skip
-    """Return the rows of the chosen games and of their seats; `lines` says of each what `rows.of_lines` does."""
+    """Return the rows of the chosen games and of their seats.
+
+    `lines` says of each game what `rows.of_lines` does, `agreed` what `agreed_by` does of its rules.
+    """
     total, turns, busts, opened = (one[chosen] for one in (played.total, played.count, played.busts, played.opened))
     won = total == total.max(1, keepdims=True)
     count, seats = total.shape
@@ -255,29 +280,25 @@ def results_of(
     of_game, seat = np.divmod(np.arange(count * seats), seats)
     winners = won.sum(1)
     alike = np.zeros(count, np.int8)
-    agreed = of_rules(rules)
-    # A mapping would lose the order of its keys in older versions of pyarrow.
-    values = [pa.array([value]) for value in agreed["settings"].values()]
-    settings = pa.StructArray.from_arrays(values, [*agreed["settings"]])
+    said = dict(zip((one.name for one in SAID), pa.array(lines, SAID).flatten(), strict=True))
     rows = {
         "begun": times(games["begun"]),
         "title": pa.array([start.title for start in starts], pa.string()),
-        "status": _words(["finished"], alike),
+        "status": _words(FINISHED, alike),
         "players": players,
         "winners": pa.ListArray.from_arrays(np.cumsum([0, *winners]), names.filter(pa.array(won.ravel()))),
         "rounds": _whole(played.rounds[chosen], np.int32),
         "turns": _whole(turns.sum(1), np.int32),
-        "events": pa.array([one["seq"] for one in lines], pa.int32()),
+        "events": said["seq"],
         "rule_changes": _whole(alike, np.int32),
-        **{name: _words([agreed[name]], alike) for name in ("rules_hash", "ruleset")},
-        "settings": settings.take(pa.array(alike)),
+        **{name: _words(agreed[name], alike) for name in ("rules_hash", "ruleset")},
+        "settings": agreed["settings"].take(pa.array(alike)),
         "replay_of": pa.array([start.of for start in starts], pa.string()),
-        **{key: pa.array([one[key] for one in lines]) for key in ("seq", "h", "first_h", "sealed", "digest")},
-        "ended": times(pa.array([one["ended"] for one in lines], pa.string())),
+        **said | {"ended": times(said["ended"])},
         "measured": pa.repeat(False, count),
     }
     of_seats = {
-        "status": _words(["finished"], alike[of_game]),
+        "status": _words(FINISHED, alike[of_game]),
         "players": _whole(np.full(count * seats, seats), np.uint8),
         "place": _whole(1 + (total[:, :, None] < total[:, None, :]).sum(2).ravel(), np.uint8),
         "total": pa.array(total.ravel(), pa.int64()),
@@ -295,7 +316,7 @@ def results_of(
     }
 
 
-def turns_of(turns: Columns, games: dict[str, pa.Array], names: Sequence[str], alone: bool) -> pa.Table:
+def turns_of(turns: Columns, games: dict[str, pa.Array], names: pa.Array, alone: bool) -> pa.Table:
     """Return the rows of turns that were played; `games` are theirs, `names` those of players by number."""
     posts, count = turns["kind"] == POSTS, len(turns["game"])
     numbers = {"rolls", "hot_dice", "busts_running", "scores_running", "first_seq", "last_seq"}
@@ -316,7 +337,7 @@ def turns_of(turns: Columns, games: dict[str, pa.Array], names: Sequence[str], a
     )
 
 
-def rolls_of(rolls: Columns, games: dict[str, pa.Array], names: Sequence[str], board: Board) -> pa.Table:
+def rolls_of(rolls: Columns, games: dict[str, pa.Array], names: pa.Array, board: Board) -> pa.Table:
     """Return the rows of rolls that were thrown; `games` are theirs, `names` those of players by number."""
     kept, lost, stop = rolls["kept"] >= 0, rolls["lost"], rolls["stop"]
     left = board.count[rolls["after"]]
@@ -335,7 +356,7 @@ def rolls_of(rolls: Columns, games: dict[str, pa.Array], names: Sequence[str], b
             "points": pa.array(rolls["points"], pa.int64()),
             "dice_left": _whole(left, np.uint8, lost),
             "hot": pa.array(kept & (left == board.rules.dice)),
-            "decision": _words(["roll", "bank"], stop & BANKS, lost),
+            "decision": _words(DECISIONS, stop & BANKS, lost),
             "free": pa.array(stop & FREE > 0, mask=lost),
             "bust_chance": pa.array(board.bust_chance[rolls["node"]]),
             "by_tool": pa.array(rolls["by_tool"]) if "by_tool" in rolls else pa.repeat(False, len(kept)),
@@ -344,14 +365,14 @@ def rolls_of(rolls: Columns, games: dict[str, pa.Array], names: Sequence[str], b
 
 
 def events_of(
-    lines: Columns, ids: pa.Array, names: Sequence[str], starts: Sequence[str], more: Mapping[str, pa.Array]
+    lines: Columns, ids: pa.Array, names: pa.Array, starts: Sequence[str], more: Mapping[str, pa.Array]
 ) -> pa.Table:
     """Return the rows of lines, of which `starts` are the first ones of games; `more` has columns besides."""
     kind = lines["kind"]
     return pa.table({
         "game": _words(ids, lines["game"]),
         "seq": _whole(lines["seq"], np.int32),
-        "type": _words(TYPES, kind),
+        "type": _words(KINDS_OF_LINES, kind),
         "player": _words(names, lines["player"], kind == START),
         "dice": _lists(lines["dice"]),
         "points": pa.array(lines["value"], pa.int64(), mask=kind != BANK),

@@ -346,8 +346,9 @@ def over(
 ) -> Answer:
     """Ask a connection with the filtered tables of an archive and some logs; see `archive.consult`.
 
-    There are only `tables`. With `copied`, their files are read from copies by name, or loaded into memory when there
-    are no copies, and the other tables are empty. With `luck`, that of the logs is worked out.
+    There are only `tables`, and all files are known to be sound. With `copied`, theirs alone are, and are read from
+    copies by name, or loaded into memory when there are no copies; the other tables are empty then. With `luck`, that
+    of the logs is worked out.
     """
 
     def question(manifest: Manifest) -> Answer:
@@ -368,7 +369,7 @@ def over(
         finally:
             con.close()
 
-    return archive.consult(folder, tables, question)
+    return archive.consult(folder, ASKED if copied is None else tables, question)
 
 
 def _load_parts(con: "DuckDBPyConnection", folder: Path, manifest: Manifest, tables: Sequence[str]) -> None:
