@@ -14,7 +14,7 @@ INDEX = np.uintp
 
 def compiled(function: Any) -> Any:
     """Compile a function; what comes of it is kept beside the source where that can be written."""
-    if not COMPILED:
+    if numba is None:
         return function
     try:
         return numba.njit(cache=True, nogil=True)(function)
