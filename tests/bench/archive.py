@@ -35,6 +35,7 @@ MEMORY = 1 << 30
 GROWTH = 1.2
 SLICE = 10_000  # games that are archived between two measurements of what they are compared with
 MOST_TIMED = 40_000
+ROUNDS = 7  # of each report
 COLUMNS = {
     "type": "VARCHAR", "seq": "INTEGER", "time": "TIMESTAMP", "id": "VARCHAR", "player": "VARCHAR",
     "dice": "UTINYINT[]", "aside": "UTINYINT[]", "points": "BIGINT", "settled": "BOOLEAN", "thrown_by": "VARCHAR",
@@ -142,10 +143,14 @@ def reports(folder: Path) -> bool:
     """Compare every report with its SQL in plain DuckDB, by itself and through `query`."""
     good = True
     for report in stats.reports().values():
-        sql = report.sql
-        native = timed(lambda sql=sql: plain(folder).execute(sql).fetchall(), 5)  # type: ignore[misc]
-        ours = timed(lambda one=report: stats.run(folder, one, stats.Filters()), 5)  # type: ignore[misc]
-        asked = timed(lambda sql=sql: query.ask(folder, sql, stats.Filters(origins=stats.ORIGINS)), 3)  # type: ignore[misc]
+        rounds = []
+        for _ in range(ROUNDS):  # in turns, as above
+            native = timed(lambda sql=report.sql: plain(folder).execute(sql).fetchall())  # type: ignore[misc]
+            ours = timed(lambda one=report: stats.run(folder, one, stats.Filters()))  # type: ignore[misc]
+            everything = stats.Filters(origins=stats.ORIGINS)
+            asked = timed(lambda sql=report.sql, of=everything: query.ask(folder, sql, of))  # type: ignore[misc]
+            rounds.append((native, ours, asked))
+        native, ours, asked = map(median, zip(*rounds, strict=True))
         detail = f"{ours:.3f} s, {native:.3f} s"
         good &= say(f"stats {report.name}", ours / native, REPORT, detail)
         good &= say(f"stats {report.name}, seconds", ours, REPORT_SECONDS, "")
