@@ -316,13 +316,11 @@ def run(
     logs: Sequence[Path] = (),
 ) -> Answer:
     """Run one of our reports over an archive and some logs, the archive's parts read where they lie."""
-    # The comments of our reports, which stand on lines of their own, name tables too.
-    sql = "\n".join(line for line in report.sql.splitlines() if not line.startswith("--"))
 
     def asking(con: "DuckDBPyConnection") -> Answer:
-        return answer(con.execute(sql))
+        return answer(con.execute(report.sql))
 
-    return over(folder, filters, people, logs, asking, named(sql), luck=report.needs == "luck")
+    return over(folder, filters, people, logs, asking, named(report.sql), luck=report.needs == "luck")
 
 
 def unmeasured(folder: Path, filters: Filters, people: dict[str, str] | None = None) -> int:
