@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from tenklog.projections import sheet, show, standings
     from tenklog.reading import read as load
     from tenklog.replayer import replay
-    from tenklog.rules import Ruleset, preset
+    from tenklog.rulebook import preset
+    from tenklog.rules import Ruleset
 
 # Public name -> (module, name there). Loaded when first used, so that a command line pays for what it needs alone.
 _PUBLIC = {
@@ -25,7 +26,7 @@ _PUBLIC = {
     "evolve": ("game", "evolve"),
     "fold": ("game", "fold"),
     "load": ("reading", "read"),
-    "preset": ("rules", "preset"),
+    "preset": ("rulebook", "preset"),
     "replay": ("replayer", "replay"),
     "sheet": ("projections", "sheet"),
     "show": ("projections", "show"),

@@ -7,7 +7,8 @@ from msgspec import Struct
 from tenklog import dice
 from tenklog.dice import Dice
 from tenklog.render import listing
-from tenklog.rules import DEFAULTS, Card, Combination, Ruleset, Value, is_off, shown
+from tenklog.rulebook import Card
+from tenklog.rules import DEFAULTS, Combination, Ruleset, Value, is_off, shown
 from tenklog.scoring import Part, Table, best_keep
 
 # What each setting is about, in the order of a rule card.

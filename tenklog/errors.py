@@ -63,6 +63,12 @@ class Conflict(TenklogError):
     exit_code = 5
 
 
+def cited(value: object) -> str:
+    """Put a bad value in quotation marks for a message, without its end where it is long."""
+    text = str(value)
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
 def nearest(name: str, known: "list[str]") -> str:
     """Phrase the likeliest intended name, or the whole list when none is close."""
     from difflib import get_close_matches  # 12 ms that only an error pays

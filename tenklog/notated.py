@@ -18,7 +18,8 @@ from tenklog.notation import EXAMPLES, HEADING, KEYWORD, MOVES, TABLE, Found
 from tenklog.notation import name as written
 from tenklog.pieces import WORD, Line
 from tenklog.reading import MOST_WHOLE_GAME
-from tenklog.rules import Ruleset, preset
+from tenklog.rulebook import preset
+from tenklog.rules import Ruleset
 from tenklog.scoring import best_keep
 
 

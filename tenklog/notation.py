@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from msgspec import Struct, json
 
-from tenklog import events, rules
+from tenklog import events, rulebook, rules
 from tenklog.dice import write as faces
 from tenklog.errors import UsageError
 from tenklog.events import AnyEvent
@@ -203,7 +203,7 @@ def _value(value: Value) -> str:
 
 @lru_cache(maxsize=1)
 def _presets() -> Sequence[Ruleset]:
-    return [rules.read_card(path).rules for path in rules.card_files()]
+    return [rulebook.read_card(path).rules for path in rulebook.card_files()]
 
 
 def _rules(ruleset: Ruleset) -> str:

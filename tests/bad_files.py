@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import json
 
 from tenklog import archive, events, lines
-from tenklog.rules import preset
+from tenklog.rulebook import preset
 from tenklog.tables import TABLES
 
 

@@ -6,7 +6,7 @@ A bank or a bust without a roll before it is a turn of a score sheet.
 
 from typing import Any
 
-from tenklog import dice, events, rules, state
+from tenklog import dice, events, rulebook, rules, state
 from tenklog.decider import (
     Abandon,
     Bank,
@@ -164,7 +164,7 @@ class Evening:
 
 def ruleset(preset: str = "farkle-classic", /, **changes: Any) -> Ruleset:
     """Return a preset with changes. `farkle-classic` has every setting at its default: ones, fives and triplets."""
-    return rules.change(rules.preset(preset), changes)
+    return rules.change(rulebook.preset(preset), changes)
 
 
 def start(players: str, agreed: Ruleset, **fields: Any) -> events.Start:

@@ -10,7 +10,7 @@ from random import Random
 
 from msgspec.structs import replace
 
-from tenklog import decider, events, rules, state, store
+from tenklog import decider, events, rulebook, rules, state, store
 from tenklog.dice import parse
 from tenklog.game import Game, evolve
 from tenklog.rules import Ruleset, Value
@@ -71,12 +71,12 @@ class Sample:
 
 def changed(name: str, **changes: Value) -> Ruleset:
     """Return a preset with settings changed."""
-    return rules.change(rules.preset(name), changes)
+    return rules.change(rulebook.preset(name), changes)
 
 
 def ten_thousand_example() -> Sample:
     """The worked example of the Ten Thousand page."""
-    made = Sample("ten-thousand-example", ("Player 1", "Player 2"), rules.preset("ten-thousand"), "2026-11-20T19:00")
+    made = Sample("ten-thousand-example", ("Player 1", "Player 2"), rulebook.preset("ten-thousand"), "2026-11-20T19:00")
     made.turn("133446/1 22234/222 55/55 223446")
     made.turn("555244/555 123/1")
     made.do(decider.Bank())
@@ -102,14 +102,14 @@ def tiotusen_example(name: str, seats: tuple[str, ...]) -> Sample:
 
 def finished(name: str, players: tuple[str, ...], begins: str) -> Sample:
     """A whole game with dice."""
-    made = Sample(f"{name}-evening", players, rules.preset(name), begins, f"An evening of {name}")
+    made = Sample(f"{name}-evening", players, rulebook.preset(name), begins, f"An evening of {name}")
     made.play()
     return made
 
 
 def in_progress() -> Sample:
     """A game that is being played."""
-    made = Sample("in-progress", ("Anna", "Ben", "Cara"), rules.preset("farkle"), "2026-11-27T20:15", "Friday")
+    made = Sample("in-progress", ("Anna", "Ben", "Cara"), rulebook.preset("farkle"), "2026-11-27T20:15", "Friday")
     made.play(rounds=4)
     made.turn("115346/115 245/5")
     return made

@@ -255,7 +255,7 @@ GUARDS = (
     ),
     Guard(
         "a ruleset is not based on itself",
-        "rules.py",
+        "rulebook.py",
         "    if place in seen:\n",
         "    if False:\n",
         ("test_rules.py::test_based_on_may_not_go_round_in_a_circle",),

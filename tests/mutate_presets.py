@@ -15,7 +15,8 @@ from typing import Any
 
 from msgspec import structs
 
-from tenklog.rules import DEFAULTS, PRESETS, Card, Combination, card, read_card
+from tenklog.rulebook import PRESETS, Card, card, read_card
+from tenklog.rules import DEFAULTS, Combination
 
 TABLE = Path(__file__).parent / "tables" / "presets.csv"
 ABOUT = ("source", "title", "alias", "based_on")

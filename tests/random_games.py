@@ -37,7 +37,8 @@ from tenklog.decider import (
 from tenklog.dice import Dice
 from tenklog.errors import TenklogError
 from tenklog.game import Game, fold
-from tenklog.rules import CATALOGUE, DEFAULTS, Combination, Ruleset, Value, change, preset
+from tenklog.rulebook import preset
+from tenklog.rules import CATALOGUE, DEFAULTS, Combination, Ruleset, Value, change
 
 _KINDS: dict[str, Any] = Ruleset.__annotations__
 # Every setting with a fixed list of values.

@@ -8,7 +8,8 @@ from random_games import random_play
 
 from tenklog import events
 from tenklog.advice import Option, options, phrase
-from tenklog.rules import change, preset
+from tenklog.rulebook import preset
+from tenklog.rules import change
 from tenklog.state import Position, bank_ban
 from tenklog.turns import play
 

@@ -21,7 +21,8 @@ from tenklog import archive, archiving, bulk, columns, events, files, jit, overv
 from tenklog.cli import run
 from tenklog.errors import TenklogError, UsageError
 from tenklog.replayer import replay
-from tenklog.rules import MAIN_PRESETS, change, preset
+from tenklog.rulebook import MAIN_PRESETS, preset
+from tenklog.rules import change
 from tenklog.schemas import files as schemas
 from tenklog.simulate import Plan, into_archive
 from tenklog.tables import TABLES
@@ -369,7 +370,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from tenklog import replays, files
-from tenklog.rules import preset
+from tenklog.rulebook import preset
 if __name__ == "__main__":
     left = int(sys.argv[2])
     def dying(call):

@@ -430,13 +430,13 @@ def test_the_schemas_in_the_repository_are_those_of_the_code() -> None:
 def test_imports_go_upwards_only() -> None:
     """Each module imports from those above it in this list, so that no meaning stands in two places."""
     order = (
-        "errors render dice files rules scoring cards events state ending turns chances totals graph stairs horizon "
-        "policy odds advice game decider projections narrate home lines reading store checks notation pieces "
-        "headings notated importing luck strategies explain recorded walk replayer compare sweep cells "
-        "findings labels sheet_columns sheets figures faults miswritten proposals blame slips entries tally "
-        "tables rows archive transitions jit kernel lockstep ledger followed staging archiving outcomes "
-        "bulk_kernel columns bulk replays overview simulate people stats transpile spark executors evidence infer "
-        "screen play query answers charts playback pictures page schemas cli"
+        "errors render dice files rules rulebook scoring cards events state ending turns chances totals graph stairs "
+        "horizon policy odds advice game decider projections narrate home lines reading store checks notation pieces "
+        "headings notated importing luck strategies explain recorded walk replayer compare sweep cells findings "
+        "labels sheet_columns sheets figures faults miswritten proposals blame slips entries tally tables rows "
+        "archive transitions jit kernel lockstep ledger followed staging archiving outcomes bulk_kernel columns bulk "
+        "replays overview simulate people stats transpile spark executors evidence infer screen play query answers "
+        "charts playback pictures page schemas cli"
     ).split()
     package = ROOT / "tenklog"
     modules = {path.stem for path in package.glob("*.py")} - {"__init__", "__main__"}

@@ -20,7 +20,8 @@ from tenklog.errors import TenklogError
 from tenklog.ledger import BEGINS, FACES
 from tenklog.lines import seal_all
 from tenklog.lockstep import THROWS
-from tenklog.rules import Ruleset, card_files, change, preset
+from tenklog.rulebook import card_files, preset
+from tenklog.rules import Ruleset, change
 from tenklog.simulate import Plan, play_game
 from tenklog.transitions import Ends
 

@@ -16,7 +16,8 @@ from tenklog.evidence import LogRecord, SheetRecord
 from tenklog.game import fold
 from tenklog.infer import Inference, Setting, infer
 from tenklog.replayer import replay
-from tenklog.rules import Ruleset, card_files, change, parse_change, read_card
+from tenklog.rulebook import card_files, read_card
+from tenklog.rules import Ruleset, change, parse_change
 from tenklog.sheets import lay_out
 from tenklog.simulate import Plan, play_game
 

@@ -14,7 +14,8 @@ from tenklog import advice, events, load
 from tenklog.errors import UsageError
 from tenklog.game import fold, retold
 from tenklog.luck import luck, measured
-from tenklog.rules import Ruleset, change, parse_changes, preset
+from tenklog.rulebook import preset
+from tenklog.rules import Ruleset, change, parse_changes
 from tenklog.simulate import Plan, play_game
 
 LONG = bool(os.environ.get("TENKLOG_LONG"))

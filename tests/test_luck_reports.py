@@ -20,7 +20,8 @@ from tenklog.errors import UsageError
 from tenklog.game import retold
 from tenklog.luck import TurnLuck, luck, measured
 from tenklog.reading import Log
-from tenklog.rules import Combination, Ruleset, preset
+from tenklog.rulebook import preset
+from tenklog.rules import Combination, Ruleset
 from tenklog.stats import ORIGINS, Filters
 from tenklog.store import write_log
 

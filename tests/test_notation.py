@@ -17,7 +17,8 @@ from random_games import random_game, random_ruleset
 from tenklog import events, notated, notation, reading
 from tenklog.errors import DataError, UsageError
 from tenklog.events import Bank, Bust, Keep, Note, Roll, Start
-from tenklog.rules import Combination, Ruleset, change, preset
+from tenklog.rulebook import preset
+from tenklog.rules import Combination, Ruleset, change
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = sorted((ROOT / "sample_logs").glob("*.jsonl"))

@@ -18,7 +18,8 @@ from tenklog.dice import Dice, contains
 from tenklog.errors import UsageError
 from tenklog.odds import dice_odds, fraction, odds
 from tenklog.policy import Policy, best_policy
-from tenklog.rules import Ruleset, card_files, change, parse_changes, preset
+from tenklog.rulebook import card_files, preset
+from tenklog.rules import Ruleset, change, parse_changes
 from tenklog.scoring import Table
 from tenklog.state import Ended, Position, Seat, Turn
 from tenklog.strategies import BEST, next_event

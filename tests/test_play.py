@@ -18,7 +18,8 @@ from tenklog.decider import Bank, Bust, Challenge, Change, Command, Keep, Leave,
 from tenklog.errors import UsageError
 from tenklog.game import Game, fold
 from tenklog.home import Home
-from tenklog.rules import change, preset
+from tenklog.rulebook import preset
+from tenklog.rules import change
 from tenklog.screen import Pictures, faces, screen
 
 ROOT = Path(__file__).parent.parent

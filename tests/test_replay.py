@@ -16,7 +16,7 @@ import pytest
 from evening import ruleset, start
 from msgspec import structs
 
-from tenklog import dice, events, rules
+from tenklog import dice, events, rulebook, rules
 from tenklog.checks import check
 from tenklog.errors import UsageError
 from tenklog.game import fold
@@ -52,7 +52,7 @@ class Case:
     @staticmethod
     def rules(told: str) -> Ruleset:
         preset, *changes = told.split()
-        found = rules.preset(preset)
+        found = rulebook.preset(preset)
         for one in changes:
             found = rules.change(found, dict([rules.parse_change(one, found)]))
         return found

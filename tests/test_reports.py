@@ -22,7 +22,8 @@ from tenklog.dice import throws
 from tenklog.game import fold, retold
 from tenklog.lines import seal_all
 from tenklog.replays import Asked, replay_archive
-from tenklog.rules import Ruleset, change, preset
+from tenklog.rulebook import preset
+from tenklog.rules import Ruleset, change
 from tenklog.scoring import Table
 from tenklog.state import Turn
 from tenklog.stats import ORIGINS, Answer, Filters, Report

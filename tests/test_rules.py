@@ -13,9 +13,10 @@ from evening import ruleset
 from msgspec import structs
 from random_games import ENUMERATED, random_ruleset
 
-from tenklog import cards, dice, rules
+from tenklog import cards, dice, rulebook, rules
 from tenklog.errors import AccessError, DataError, TenklogError, UsageError
-from tenklog.rules import CATALOGUE, DEFAULTS, Combination, Ruleset, card, change, preset
+from tenklog.rulebook import card, preset
+from tenklog.rules import CATALOGUE, DEFAULTS, Combination, Ruleset, change
 
 NAMES = [
     "diecimila", "diecimila-5000", "diecimila-free", "tiotusen", "tiotusen-short", "tiotusen-stealing", "zilch",
@@ -39,7 +40,7 @@ def test_a_preset_has_every_value_that_the_rules_say(name: str) -> None:
 
 def test_the_table_speaks_of_every_preset_and_the_list_has_the_main_four_families_first() -> None:
     assert set(mutate_presets.expectations()) == set(NAMES)
-    assert [rules.read_card(path).rules.name for path in rules.card_files()] == NAMES
+    assert [rulebook.read_card(path).rules.name for path in rulebook.card_files()] == NAMES
 
 
 def test_no_value_of_a_preset_can_change_unseen() -> None:
@@ -56,7 +57,7 @@ def test_a_preset_says_its_title_and_source(name: str) -> None:
 
 
 def test_a_preset_quotes_its_decisions() -> None:
-    for name in rules.MAIN_PRESETS:
+    for name in rulebook.MAIN_PRESETS:
         assert card(name).decisions
 
 
@@ -71,7 +72,7 @@ def test_the_catalogue_is_known_to_every_ruleset() -> None:
 def test_the_ruleset_of_no_keys_has_every_default(tmp_path: Path) -> None:
     path = tmp_path / "plain.toml"
     path.write_text('[scoring]\none = { dice = "1", points = 100 }\n', encoding="utf-8")
-    found = rules.read_card(path).rules
+    found = rulebook.read_card(path).rules
     assert found.name == "plain"
     assert {key: getattr(found, key) for key in DEFAULTS} == DEFAULTS
     assert {name for name, one in found.scoring.items() if not rules.is_off(one)} == {"one"}
@@ -430,7 +431,7 @@ def test_differences_name_each_key_with_both_values() -> None:
 
 def test_what_is_shown_of_a_difference_can_be_typed() -> None:
     rng = random.Random(5)
-    every = [preset(path.stem) for path in rules.card_files()] + [random_ruleset(rng) for _ in range(60)]
+    every = [preset(path.stem) for path in rulebook.card_files()] + [random_ruleset(rng) for _ in range(60)]
     off = 0
     for old in every:
         for new in rng.sample(every, 12):
@@ -463,21 +464,21 @@ def written(folder: Path, text: str, name: str = "ours.toml") -> Path:
 def file_refusal(folder: Path, text: str) -> str:
     path = written(folder, text)
     with pytest.raises(TenklogError) as refused:
-        rules.read_card(path)
+        rulebook.read_card(path)
     message = str(refused.value)
     assert message.startswith(f"{path}: ")
     return message.removeprefix(f"{path}: ")
 
 
 def test_a_house_rule_is_two_lines(tmp_path: Path) -> None:
-    found = rules.read_card(written(tmp_path, 'based_on = "tiotusen"\nopening_minimum = 350\n')).rules
+    found = rulebook.read_card(written(tmp_path, 'based_on = "tiotusen"\nopening_minimum = 350\n')).rules
     assert found.name == "ours"
     assert rules.differences(preset("tiotusen"), found) == {"opening_minimum": (1000, 350)}
 
 
 def test_a_scoring_entry_replaces_the_one_of_the_base(tmp_path: Path) -> None:
     text = 'based_on = "tiotusen"\n[scoring]\nthree_pairs = 1500\nstraight = { dice = "12345", points = 7 }\n'
-    found = rules.read_card(written(tmp_path, text)).rules
+    found = rulebook.read_card(written(tmp_path, text)).rules
     assert found.scoring["three_pairs"] == Combination("AABBCC", 1500)
     assert found.scoring["straight"] == Combination("12345", 7)
     assert found.scoring["four_ones"] == Combination("1111", 2000)
@@ -485,8 +486,8 @@ def test_a_scoring_entry_replaces_the_one_of_the_base(tmp_path: Path) -> None:
 
 def test_no_pattern_is_written_none(tmp_path: Path) -> None:
     base = written(tmp_path, 'based_on = "tiotusen"\nwipeout = "44"\n', "base.toml")
-    assert rules.read_card(base).rules.wipeout == "44"
-    found = rules.read_card(written(tmp_path, 'based_on = "base"\nwipeout = "none"\n')).rules
+    assert rulebook.read_card(base).rules.wipeout == "44"
+    found = rulebook.read_card(written(tmp_path, 'based_on = "base"\nwipeout = "none"\n')).rules
     assert found.wipeout is None
 
 
@@ -503,7 +504,7 @@ def test_a_file_may_be_based_on_one_beside_it_or_in_the_own_folder(tmp_path: Pat
     (tmp_path / "own").mkdir()
     written(tmp_path / "own", 'based_on = "zilch"\ntarget = 7000\n', "family.toml")
     path = written(tmp_path, 'based_on = "family"\nopening_minimum = 400\n')
-    found = rules.read_card(path, (tmp_path / "own",)).rules
+    found = rulebook.read_card(path, (tmp_path / "own",)).rules
     assert rules.differences(preset("zilch"), found) == {"opening_minimum": (500, 400), "target": (15000, 7000)}
 
 
@@ -511,16 +512,16 @@ def test_based_on_may_not_go_round_in_a_circle(tmp_path: Path) -> None:
     written(tmp_path, 'based_on = "two"\n', "one.toml")
     path = written(tmp_path, 'based_on = "one"\n', "two.toml")
     with pytest.raises(UsageError, match="goes round in a circle"):
-        rules.read_card(path)
+        rulebook.read_card(path)
 
 
 def test_a_chain_of_files_has_an_end(tmp_path: Path) -> None:
     for number in range(400):
         written(tmp_path, f'based_on = "r{number + 1}"\n', f"r{number}.toml")
     written(tmp_path, 'based_on = "zilch"\n', "r400.toml")
-    assert rules.read_card(tmp_path / "r390.toml").rules.target == 15000
+    assert rulebook.read_card(tmp_path / "r390.toml").rules.target == 15000
     with pytest.raises(UsageError, match=r"r21\.toml: is the base of 21 others; at most 20"):
-        rules.read_card(tmp_path / "r0.toml")
+        rulebook.read_card(tmp_path / "r0.toml")
 
 
 def test_a_file_that_is_based_on_nothing_costs_no_more_among_many_of_its_kind(tmp_path: Path) -> None:
@@ -528,23 +529,23 @@ def test_a_file_that_is_based_on_nothing_costs_no_more_among_many_of_its_kind(tm
     for number in range(12):
         written(tmp_path, 'based_on = "nothing"\n', f"r{number}.toml")
     read: list[Path] = []
-    real = rules._read_toml
+    real = rulebook._read_toml
 
     def counted(path: Path) -> dict[str, Any]:
         read.append(path)
         return real(path)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rules, "_read_toml", counted)
+        patch.setattr(rulebook, "_read_toml", counted)
         with pytest.raises(UsageError, match="unknown ruleset 'nothing'"):
-            rules.card("r0", tmp_path)
+            rulebook.card("r0", tmp_path)
     assert len(read) < 60
 
 
 def test_a_file_with_a_wrong_rule_is_found_by_its_other_name(tmp_path: Path) -> None:
     written(tmp_path, 'based_on = "zilch"\naliases = ["Our Game"]\ntarget = 0\n')
     with pytest.raises(UsageError, match=r"ours\.toml: target can't be '0'"):
-        rules.card("our game", tmp_path)
+        rulebook.card("our game", tmp_path)
 
 
 def test_what_is_no_plain_file_is_no_ruleset_and_a_link_to_one_is(tmp_path: Path) -> None:
@@ -552,15 +553,15 @@ def test_what_is_no_plain_file_is_no_ruleset_and_a_link_to_one_is(tmp_path: Path
     os.mkfifo(pipe)
     loop.symlink_to(loop)
     link.symlink_to(written(tmp_path, 'based_on = "zilch"\n'))
-    assert rules.read_card(link).rules.target == 15000
+    assert rulebook.read_card(link).rules.target == 15000
     for path, words in (
         (pipe, "pipe or a device"), (Path("/dev/zero"), "pipe or a device"), (loop, "symbolic link"),
         (tmp_path, "folder"), (tmp_path / "a\0b.toml", "no path"), (tmp_path / ("x" * 300), "File name too long"),
     ):  # fmt: skip
         with pytest.raises(TenklogError, match=words):
-            rules.read_card(path)
+            rulebook.read_card(path)
     with pytest.raises(UsageError, match="no path"):
-        rules.read_card(written(tmp_path, 'based_on = "a\\u0000/b"\n', "nul.toml"))
+        rulebook.read_card(written(tmp_path, 'based_on = "a\\u0000/b"\n', "nul.toml"))
 
 
 def test_no_pattern_is_worked_out_twice_while_a_ruleset_is_checked(tmp_path: Path) -> None:
@@ -568,7 +569,7 @@ def test_no_pattern_is_worked_out_twice_while_a_ruleset_is_checked(tmp_path: Pat
     scoring = "".join(f'c{n} = {{ dice = "{one}", points = 50 }}\n' for n, one in enumerate(patterns))
     before = dice._shapes.cache_info().misses
     with pytest.raises(UsageError, match="no roll of all 6 dice could be kept"):
-        rules.read_card(written(tmp_path, f'wipeout = "123456"\n[scoring]\n{scoring}'))
+        rulebook.read_card(written(tmp_path, f'wipeout = "123456"\n[scoring]\n{scoring}'))
     assert dice._shapes.cache_info().misses - before <= 181
 
 
@@ -607,10 +608,10 @@ def test_a_file_that_is_no_text_or_too_large_is_named(tmp_path: Path) -> None:
     path = tmp_path / "ours.toml"
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(DataError, match="is no TOML file"):
-        rules.read_card(path)
+        rulebook.read_card(path)
     path.write_bytes(b"#" * 70_000)
     with pytest.raises(DataError, match="is larger than 64 KiB"):
-        rules.read_card(path)
+        rulebook.read_card(path)
 
 
 @pytest.mark.parametrize("name", ["none.toml", "none"])
@@ -624,7 +625,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_a_ruleset_that_is_written_as_a_file_reads_back_equal(tmp_path: Path, seed: int) -> None:
     one = random_ruleset(random.Random(seed))
-    found = rules.read_card(written(tmp_path, rules.write_toml(one))).rules
+    found = rulebook.read_card(written(tmp_path, rulebook.write_toml(one))).rules
     assert rules.differences(one, found) == {}
     assert found.name == one.name
 

@@ -8,7 +8,7 @@ from evening import ruleset
 from random_games import random_ruleset
 from reference import Scorer
 
-from tenklog import dice, rules
+from tenklog import dice, rulebook, rules
 from tenklog.rules import Combination
 from tenklog.scoring import Keep, Table, best_keep
 
@@ -30,7 +30,7 @@ def best(one: Table, roll: str) -> Keep | None:
 @pytest.mark.parametrize("preset", ["diecimila", "tiotusen", "zilch", "ten-thousand"])
 def test_the_best_scores_of_all_923_sets_come_out_as_tabled(preset: str) -> None:
     rows = ["dice,rolls,points,used"]
-    scores = Table.of(rules.preset(preset))
+    scores = Table.of(rulebook.preset(preset))
     for roll in dice.sets():
         keeps = scores.keeps(roll)
         found = best_keep(keeps) if keeps else Keep((), 0)
@@ -123,7 +123,7 @@ def test_every_aside_takes_one_die_of_each_combination_of_a_best_partition(seed:
     ],
 )
 def test_a_keep_is_worth_what_the_documents_say(preset: str, kept: str, points: int | None) -> None:
-    assert Table.of(rules.preset(preset)).points(dice.parse(kept)) == points
+    assert Table.of(rulebook.preset(preset)).points(dice.parse(kept)) == points
 
 
 def test_every_die_of_a_keep_is_used_exactly_once() -> None:

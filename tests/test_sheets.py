@@ -19,7 +19,8 @@ from tenklog.findings import Finding
 from tenklog.game import fold, retold
 from tenklog.miswritten import neighbours, relation
 from tenklog.projections import sheet
-from tenklog.rules import Ruleset, card_files, change, preset, read_card
+from tenklog.rulebook import card_files, preset, read_card
+from tenklog.rules import Ruleset, change
 from tenklog.sheets import Numbers, lay_out
 from tenklog.tally import Reading, read
 from tenklog.totals import TurnTotals, losses, step
@@ -347,7 +348,8 @@ def test_turn_totals_follow_the_rules_asked() -> None:
 
 def test_totals_under_rules_with_too_many_ways_are_the_same_in_every_run() -> None:
     script = (
-        "from tenklog.rules import Combination, change, preset\n"
+        "from tenklog.rulebook import preset\n"
+        "from tenklog.rules import Combination, change\n"
         "from tenklog.totals import TurnTotals\n"
         "rare = {'rare': Combination('246', 30)}\n"  # or 10 is refused at once, as no multiple of 50
         "many = [change(preset('diecimila'), rare | {'last_die_rolls': count}) for count in (800, 1100)]\n"

@@ -22,7 +22,8 @@ from tenklog.game import Game, fold, tag
 from tenklog.lines import MOST_EVENTS, seal_all
 from tenklog.reading import Log
 from tenklog.replayer import Replayed, replay
-from tenklog.rules import change, parse_changes, preset
+from tenklog.rulebook import preset
+from tenklog.rules import change, parse_changes
 from tenklog.simulate import (
     Plan,
     into_archive,

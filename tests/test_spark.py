@@ -28,7 +28,8 @@ from test_stats import HOSTILE, played
 from tenklog import archive, cli, executors, outcomes, reading, replays, spark, stats, tables
 from tenklog.archiving import archive_logs
 from tenklog.errors import DataError, TenklogError
-from tenklog.rules import change, preset
+from tenklog.rulebook import preset
+from tenklog.rules import change
 from tenklog.stats import ORIGINS, Answer, Filters
 from tenklog.store import write_log
 

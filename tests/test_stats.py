@@ -14,7 +14,7 @@ import duckdb
 import pytest
 from msgspec.structs import replace
 
-from tenklog import archiving, charts, cli, events, rules, stats, store
+from tenklog import archiving, charts, cli, events, rulebook, rules, stats, store
 from tenklog.decider import Abandon, Bank, Command, Keep, Roll, draft
 from tenklog.errors import DataError, UsageError
 from tenklog.game import fold
@@ -33,7 +33,7 @@ def played(
 ) -> list[events.Event]:
     """Play a game to the end with seeded dice: best keeps, banks as soon as it may."""
     rng = Random(seed)
-    agreed = rules.change(rules.preset(ruleset), {"target": 2000})
+    agreed = rules.change(rulebook.preset(ruleset), {"target": 2000})
     start = events.Start(
         1, game=game, version=1, players=players, rules=agreed, origin=origin,  # type: ignore[arg-type]
         of="1:" + "0" * 32 if origin == "replay" else None,

@@ -254,7 +254,8 @@ def home() -> "Home":
 
 def ruleset(name: str, sets: tuple[str, ...] = ()) -> "Ruleset":
     """Return a ruleset by name or file, with settings changed."""
-    from tenklog.rules import card, change, parse_changes
+    from tenklog.rulebook import card
+    from tenklog.rules import change, parse_changes
 
     rules = card(name, home().rules).rules
     return change(rules, parse_changes(sets, rules)) if sets else rules

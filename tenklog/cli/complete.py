@@ -68,7 +68,7 @@ def totals(ctx: click.Context, incomplete: str) -> Iterator[Offer]:
 
 def rulesets(ctx: click.Context, incomplete: str) -> Iterator[Offer]:
     """Offer presets and rulesets of one's own, with their titles."""
-    from tenklog.rules import card_files, read_card
+    from tenklog.rulebook import card_files, read_card
 
     if ctx.command.name in ("replay", "sweep"):
         yield "recorded", "the log's own rules"

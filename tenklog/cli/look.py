@@ -65,7 +65,8 @@ def _show_text(game: Game, document: projections.Show, rows: list[dict[str, obje
 
 def _rules_line(game: Game) -> str:
     """Name the rules in force, and what in them differs from the preset of that name."""
-    from tenklog.rules import card, differences, shown
+    from tenklog.rulebook import card
+    from tenklog.rules import differences, shown
 
     rules = game.position.rules
     try:

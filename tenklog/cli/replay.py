@@ -25,7 +25,7 @@ from tenklog.cli.common import (
 from tenklog.errors import TenklogError, UsageError
 from tenklog.home import check_id
 from tenklog.render import Format, Output, render, visible
-from tenklog.rules import plain
+from tenklog.rulebook import plain
 
 if TYPE_CHECKING:
     from tenklog.compare import Comparison, GameReplays

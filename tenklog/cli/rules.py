@@ -24,7 +24,8 @@ from tenklog.cli.common import (
 from tenklog.errors import DataError, TenklogError, UsageError
 from tenklog.projections import row
 from tenklog.render import Format, Output, visible
-from tenklog.rules import Card, Ruleset, card, card_files, differences, read_card, shown, write_toml
+from tenklog.rulebook import Card, card, card_files, read_card, write_toml
+from tenklog.rules import Ruleset, differences, shown
 
 if TYPE_CHECKING:
     from tenklog.evidence import Record

@@ -18,7 +18,7 @@ from time import perf_counter
 
 from figures import say
 
-from tenklog import events, rules, store
+from tenklog import events, rulebook, store
 from tenklog.decider import Keep, Note, Roll, draft
 from tenklog.game import fold
 from tenklog.lines import scan
@@ -31,7 +31,7 @@ GAME = "evening"
 def write_game(folder: Path) -> Path:
     """Write a game of 300 events in which the next player may bank."""
     start = events.Start(
-        1, game=GAME, version=1, players=("Anna", "Ben"), rules=rules.preset("ten-thousand"), origin="table"
+        1, game=GAME, version=1, players=("Anna", "Ben"), rules=rulebook.preset("ten-thousand"), origin="table"
     )
     log: list[events.Event] = [start]
     while len(log) < 298:

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from tenklog import archive, jit, reading, replays
 from tenklog.game import fold
-from tenklog.rules import preset
+from tenklog.rulebook import preset
 from tenklog.simulate import Plan, into_archive
 
 PLAIN, COMPILED = 6.0, 3.0
@@ -42,7 +42,7 @@ RUN = """
 import sys
 from pathlib import Path
 from tenklog import replays
-from tenklog.rules import preset
+from tenklog.rulebook import preset
 if __name__ == "__main__":
     asked = [replays.Asked("memory", preset(sys.argv[2]))]
     replays.replay_archive(Path(sys.argv[1]), asked, processes=int(sys.argv[3]))

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tenklog import events, rules, state
+from tenklog import events, rulebook, state
 from tenklog.game import Game, evolve
 from tenklog.lines import seal_all
 
@@ -39,7 +39,7 @@ def play(number: int) -> list[events.Event]:
         game = evolve(game, log[-1])
         return game
 
-    agreed = rules.preset(RULES[number % len(RULES)])
+    agreed = rulebook.preset(RULES[number % len(RULES)])
     at = record(
         events.Start, game=f"game-{number:07}", version=1, players=tuple(PLAYERS[seat] for seat in seats), rules=agreed,
         origin="table",

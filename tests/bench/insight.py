@@ -18,7 +18,7 @@ from time import perf_counter, process_time
 from figures import say
 from msgspec.structs import replace
 
-from tenklog.rules import card_files, preset
+from tenklog.rulebook import card_files, preset
 from tenklog.simulate import FEW, Plan, into_archive, only_played
 
 ODDS = 1.0

@@ -23,11 +23,11 @@ import msgspec
 from figures import say
 from msgspec.structs import replace
 
-from tenklog import events, rules, store
+from tenklog import events, rulebook, store
 from tenklog.decider import Bank, Command, Keep, Throw, draft
 from tenklog.game import fold
 from tenklog.lines import seal_all
-from tenklog.rules import MAIN_PRESETS
+from tenklog.rulebook import MAIN_PRESETS
 
 TIMES = 12.0
 MEMORY = 1.2
@@ -37,7 +37,7 @@ LENGTH = 100
 def play(seed: int) -> list[events.Event]:
     """Play a game of about a hundred events: best keeps, a bank from 300 points on."""
     rng = random.Random(seed)
-    agreed = rules.preset(MAIN_PRESETS[seed % len(MAIN_PRESETS)])
+    agreed = rulebook.preset(MAIN_PRESETS[seed % len(MAIN_PRESETS)])
     players = ("Anna", "Ben", "Cara", "Dov")[: 2 + seed % 3]
     start = events.Start(1, game="x", version=1, players=players, rules=agreed, origin="table")
     log: list[events.Event] = [start]

@@ -17,7 +17,7 @@ from time import perf_counter
 from typing import Any
 
 from tenklog import archive, simulate, spark, stats
-from tenklog.rules import preset
+from tenklog.rulebook import preset
 from tenklog.stats import ORIGINS, Filters
 
 EVERYTHING = Filters(origins=ORIGINS)

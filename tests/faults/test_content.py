@@ -9,7 +9,7 @@ import pytest
 from evening import at_table, ruleset, start
 from msgspec.structs import replace
 
-from tenklog import checks, events, lines, reading, rules, store
+from tenklog import checks, events, lines, reading, rulebook, store
 from tenklog.decider import Note
 from tenklog.errors import AccessError, Conflict, DataError, TenklogError, UsageError
 
@@ -308,5 +308,5 @@ def test_an_id_means_one_command_for_ever(log: Path) -> None:
 
 def test_rules_of_every_preset_fit_in_a_line() -> None:
     """C19: the longest line that tenklog itself writes is far from the cap."""
-    for card in map(rules.read_card, rules.card_files()):
+    for card in map(rulebook.read_card, rulebook.card_files()):
         assert len(events.encode(replace(BEGIN, rules=card.rules))) < lines.MOST_LINE // 8

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 from simulated_os import Fault, Killed, SimulatedOS
 
-from tenklog import events, files, reading, rules, store
+from tenklog import events, files, reading, rulebook, store
 from tenklog.decider import Command, Fix, Note, Roll
 from tenklog.errors import AccessError, Busy, Conflict, IllegalMove, TenklogError
 from tenklog.lines import scan
@@ -23,7 +23,7 @@ from tenklog.lines import scan
 FOLDER = Path("/home/games")
 LOG = FOLDER / "friday.jsonl"
 START = events.Start(
-    1, game="friday", version=1, players=("Anna", "Ben"), rules=rules.preset("tiotusen"), origin="table", id="begin"
+    1, game="friday", version=1, players=("Anna", "Ben"), rules=rulebook.preset("tiotusen"), origin="table", id="begin"
 )
 BUSTS = ((2, 3, 4, 6, 2, 3), (4, 4, 2, 2, 3, 6))
 CALLS = ("", "write", "fsync", "ftruncate", "open", "read", "fstat", "lstat", "lseek", "flock", "unlink", "replace")
