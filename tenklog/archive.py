@@ -309,14 +309,13 @@ def connect(threads: int | None = None) -> "DuckDBPyConnection":
     """Return a DuckDB of one's own in memory, that writes nowhere."""
     import duckdb
 
-    con = duckdb.connect(
-        ":memory:",
-        # Files of parts never change, so that what is known of one need not be read twice.
-        config={"temp_directory": "", "autoinstall_known_extensions": "false", "parquet_metadata_cache": "true"},
-    )
+    # Files of parts never change, so that what is known of one need not be read twice.
+    config: dict[str, Any] = {
+        "temp_directory": "", "autoinstall_known_extensions": False, "parquet_metadata_cache": True
+    }  # fmt: skip
     if threads is not None:
-        con.execute(f"SET threads = {threads:d}")
-    return con
+        config["threads"] = threads
+    return duckdb.connect(":memory:", config=config)
 
 
 def source(where: Path | Mapping[str, Path], manifest: Manifest, table: str, named: bool = False) -> str:

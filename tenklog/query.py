@@ -1,16 +1,17 @@
 """Query: this module runs somebody's SQL, one statement, over the tables of an archive, in a locked-down DuckDB.
 
-The files of the tables that the statement names are copied into memory and sealed, so that the kernel lets nobody write
-to them; then the settings are locked, and nothing but these copies can be reached: no other file, no network, extension
-or setting. This guards against mistakes and pasted queries; DuckDB itself calls hostile SQL unsafe by design, which is
-what a container is for. Time, memory and output have limits, and what a limit cuts is never cut in silence.
+It runs in threads that the kernel lets change no file, and with settings that are locked, so that nothing is reached
+but the archive's own files, to read them: no other file, no network, extension or setting. Where the kernel has no such
+thing, the tables that the statement names are loaded into memory first, and no file at all is reached. This guards
+against mistakes and pasted queries; DuckDB itself calls hostile SQL unsafe by design, which is what a container is for.
+Time, memory and output have limits, and what a limit cuts is never cut in silence.
 """
 
 import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
@@ -18,11 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from tenklog.archive import File, Manifest, open_part
+from tenklog import archive
+from tenklog.archive import Manifest
 from tenklog.errors import DataError, UsageError
-from tenklog.staging import in_threads
-from tenklog.stats import Answer, Filters, answer, named, over
-from tenklog.tables import ASKED, quoted
+from tenklog.sandbox import give_up_changes
+from tenklog.stats import Answer, Filters, answer, give_tables, named, rows_of
+from tenklog.tables import ASKED, quoted, sql_text
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 MOST_TEXT = 64 << 20  # characters of one answer
 MOST_ERROR = 300  # characters of what DuckDB says
 MOST_THREADS = 8  # each takes its share of the address space
-COPYING = 2  # threads, between which the kernel shares what it does for a copy
 GRACE = 2.0  # seconds that a query has to end by itself when its time is over
 
 # In this order: the folder for temporary files would stay open to writing were it set later, and after the last line
@@ -81,58 +82,57 @@ def ask(
         what = "--player and --min-games reach only SQL that asks for them"
         raise UsageError(what, "WHERE chosen(player), or chosen_game(players)")
     hidden = "query" in words or "serialized" in words  # SQL in a text
-    tables = [*ASKED] if hidden else named(sql)
+    asked = [*ASKED] if hidden else named(sql)
     given = dict(parameters or {})
 
-    paths: list[Path] = []
+    with rows_of(logs) as fresh:
 
-    @contextmanager
-    def copies(manifest: Manifest) -> Iterator[Mapping[str, Path]]:
-        with copied(folder, manifest, tables, limits.memory) as made:
-            paths[:] = made.values()
-            yield made
+        def question(manifest: Manifest) -> Answer:
+            def work(con: "DuckDBPyConnection", confined: bool) -> Answer:
+                con.execute(f"SET memory_limit = '{limits.memory >> 20}MiB'")
+                if not confined:
+                    _check_size(manifest, asked, limits.memory)
+                give_tables(con, folder, manifest, fresh, filters, people, loaded=None if confined else asked)
+                lock(con, [folder / file.name for table in ASKED for file in manifest.live(table)] if confined else ())
+                return _answer(con, sql, given, limits.rows)
 
-    return over(folder, filters, people, logs, lambda con: run(con, sql, given, limits, paths), tables, copies)
+            return _within(limits, work)
+
+        found = archive.consult(folder, ASKED, question)
+    if sum(_length(value) for row in found.rows for value in row) > MOST_TEXT:
+        raise DataError(f"the answer is longer than {MOST_TEXT >> 20} MiB", "fewer rows or columns")
+    return found
 
 
-def lock(con: "DuckDBPyConnection", paths: Sequence[Path] = ()) -> None:
-    """Lock a connection down to some files; nothing else of ours can be done with files on it afterwards either."""
-    if paths:
-        con.execute(f"SET allowed_paths = [{', '.join(map(quoted, paths))}]")
+def _check_size(manifest: Manifest, tables: Sequence[str], most: int) -> None:
+    size = sum(file.size for table in tables for file in manifest.live(table))
+    if size > most:
+        what = f"the tables that are asked about hold {size >> 20} MiB, more than the {most >> 20} MiB allowed"
+        raise DataError(what, "more of it with --memory")
+
+
+def lock(con: "DuckDBPyConnection", readable: Sequence[Path]) -> None:
+    """Lock a connection down to reading some files; nothing of ours can be done with others afterwards either."""
+    texts = {text for path in readable for text in (quoted(path), sql_text(os.path.abspath(path)))}
+    if texts:
+        con.execute(f"SET allowed_paths = [{', '.join(texts)}]")
     for setting in LOCK:
         con.execute(setting)
 
 
-def run(
-    con: "DuckDBPyConnection", sql: str, parameters: dict[str, object], limits: Limits, paths: Sequence[Path]
-) -> Answer:
-    """Lock a prepared connection down to some files, and run one statement; see `ask`."""
+def _answer(con: "DuckDBPyConnection", sql: str, parameters: dict[str, object], rows: int | None) -> Answer:
+    """Run one statement on a prepared connection; see `ask`."""
     import duckdb
 
-    con.execute(f"SET memory_limit = '{limits.memory >> 20}MiB'")
-    con.execute(f"SET threads = {min(os.cpu_count() or 1, MOST_THREADS)}")
-    lock(con, paths)
-
-    def question() -> Answer:
-        try:
-            _check_kind(con, sql)
-            return answer(con.execute(sql, parameters or None), limits.rows)
-        except (duckdb.OutOfMemoryException, duckdb.InterruptException):
-            raise
-        except duckdb.Error as error:
-            raise _rejected(error) from None
-        except (OverflowError, ValueError) as error:
-            raise DataError(f"the answer can't be shown: {error}", "cast it, for example to VARCHAR") from None
-
     try:
-        with _address_space(limits.memory):
-            found = _in_time(limits.seconds, con, question)
-    except (duckdb.OutOfMemoryException, MemoryError):
-        what = f"the question needs more memory than {limits.memory >> 20} MiB"
-        raise DataError(what, "more of it with --memory, or a smaller question") from None
-    if sum(_length(value) for row in found.rows for value in row) > MOST_TEXT:
-        raise DataError(f"the answer is longer than {MOST_TEXT >> 20} MiB", "fewer rows or columns")
-    return found
+        _check_kind(con, sql)
+        return answer(con.execute(sql, parameters or None), rows)
+    except (duckdb.OutOfMemoryException, duckdb.InterruptException):
+        raise
+    except duckdb.Error as error:
+        raise _rejected(error) from None
+    except (OverflowError, ValueError) as error:
+        raise DataError(f"the answer can't be shown: {error}", "cast it, for example to VARCHAR") from None
 
 
 def _check_kind(con: "DuckDBPyConnection", sql: str) -> None:
@@ -176,85 +176,51 @@ def _short(text: str) -> str:
     return text if len(text) <= MOST_ERROR else f"{text[:MOST_ERROR]} ..."
 
 
-# -- files that nobody can write to -----------------------------------------------------------------------------------
-
-
-@contextmanager
-def copied(folder: Path, manifest: Manifest, tables: Sequence[str], most: int) -> Iterator[dict[str, Path]]:
-    """Hold sealed copies in memory of the files of some tables inside `with`, by name.
-
-    There are none where the system has no such thing. Raise DataError when they are more than `most` bytes.
-    """
-    live = [file for table in tables for file in manifest.live(table)]
-    size = sum(file.size for file in live)
-    if size > most:
-        what = f"the tables that are asked about hold {size >> 20} MiB, more than the {most >> 20} MiB allowed"
-        raise DataError(what, "more of it with --memory")
-    with ExitStack() as opened:
-
-        def copy(some: list[File]) -> dict[str, Path]:
-            made = {}
-            for file in some:
-                fd = _seal(folder / file.name)
-                opened.callback(os.close, fd)
-                made[file.name] = Path(f"/proc/self/fd/{fd}")
-            return made
-
-        # To hand each file over by itself would take as long as to copy a small one.
-        shares = [live[first::COPYING] for first in range(COPYING)] if can_seal() else []
-        yield {name: path for _, made in in_threads(copy, shares, COPYING) for name, path in made.items()}
-
-
-def can_seal() -> bool:
-    """Tell whether this system knows files in memory that can be sealed (Linux does)."""
-    return hasattr(os, "memfd_create") and os.path.isdir("/proc/self/fd")
-
-
-def _seal(path: Path) -> int:
-    """Copy a file into memory and let the kernel refuse all further writing; return the copy, open."""
-    import fcntl
-
-    with open_part(path) as source:
-        fd = os.memfd_create(path.name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-        size, done = os.fstat(source).st_size, 0
-        while done < size and (sent := os.sendfile(fd, source, done, size - done)):
-            done += sent
-    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE)
-    return fd
-
-
 # -- limits -----------------------------------------------------------------------------------------------------------
 
 
-def _in_time(seconds: float, con: "DuckDBPyConnection", work: Callable[[], Answer]) -> Answer:
-    """Do some work in a thread of its own, so that the clock and Ctrl-C stop it whatever DuckDB is at."""
+def _within(limits: Limits, work: Callable[["DuckDBPyConnection", bool], Answer]) -> Answer:
+    """Do some work on a connection within its limits, in a thread that can change no file where the system can do that.
+
+    The work learns whether it can. The clock and Ctrl-C stop it whatever DuckDB is at.
+    """
+    import duckdb
+
     found: list[Answer | BaseException] = []
+    running: list[DuckDBPyConnection] = []
     done = Event()  # not the thread's own end: a Ctrl-C while that is waited for is taken for it
 
     def call() -> None:
         try:
-            found.append(work())
+            confined = give_up_changes()  # before DuckDB starts threads of its own
+            with closing(archive.connect(min(os.cpu_count() or 1, MOST_THREADS))) as con:
+                running.append(con)
+                found.append(work(con, confined))
         except BaseException as error:
             found.append(error)
         done.set()
 
     try:
-        Thread(target=call, daemon=True).start()
-        if not done.wait(seconds):
-            line = f"stopped after {seconds:g} s"
-            right = "--timeout SECONDS, or a smaller question"
-            _stop(done, con, 1, f"tenklog: error: {line}; {right}\n")
-            raise DataError(line, right)
+        with _address_space(limits.memory):
+            Thread(target=call, daemon=True).start()
+            if not done.wait(limits.seconds):
+                line = f"stopped after {limits.seconds:g} s"
+                right = "--timeout SECONDS, or a smaller question"
+                _stop(done, running, 1, f"tenklog: error: {line}; {right}\n")
+                raise DataError(line, right)
     except KeyboardInterrupt:
-        _stop(done, con, 130, "")
+        _stop(done, running, 130, "")
         raise
     ended = found[0]
+    if isinstance(ended, duckdb.OutOfMemoryException | MemoryError):
+        what = f"the question needs more memory than {limits.memory >> 20} MiB"
+        raise DataError(what, "more of it with --memory, or a smaller question")
     if isinstance(ended, BaseException):
         raise ended
     return ended
 
 
-def _stop(done: Event, con: "DuckDBPyConnection", code: int, line: str) -> None:
+def _stop(done: Event, running: "Sequence[DuckDBPyConnection]", code: int, line: str) -> None:
     """Interrupt what runs until it is done; end the process when it does not look up, which DuckDB does not everywhere.
 
     Nothing is being written, so the process may end at any time.
@@ -263,8 +229,9 @@ def _stop(done: Event, con: "DuckDBPyConnection", code: int, line: str) -> None:
 
     end = monotonic() + GRACE
     while not done.wait(0.1) and monotonic() < end:
-        with suppress(duckdb.Error):
-            con.interrupt()
+        for con in running:
+            with suppress(duckdb.Error):
+                con.interrupt()
     if not done.is_set():
         with suppress(OSError, ValueError, AttributeError):
             sys.stderr.write(line)

@@ -6,8 +6,8 @@ views, and which players have rows of their own is `chosen(player)`, which a rep
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, get_args
@@ -315,7 +315,7 @@ def run(
     people: dict[str, str] | None = None,
     logs: Sequence[Path] = (),
 ) -> Answer:
-    """Run one of our reports over an archive and some logs, the archive's parts read where they lie."""
+    """Run one of our reports over an archive and some logs."""
 
     def asking(con: "DuckDBPyConnection") -> Answer:
         return answer(con.execute(report.sql))
@@ -329,9 +329,6 @@ def unmeasured(folder: Path, filters: Filters, people: dict[str, str] | None = N
     return int(found.rows[0][0])
 
 
-Copies = Mapping[str, Path]
-
-
 def over(
     folder: Path,
     filters: Filters,
@@ -339,48 +336,56 @@ def over(
     logs: Sequence[Path],
     asking: Callable[["DuckDBPyConnection"], Answer],
     tables: Sequence[str] = tuple(ASKED),
-    copied: Callable[[Manifest], AbstractContextManager[Copies]] | None = None,
     luck: bool = False,
 ) -> Answer:
-    """Ask a connection with the filtered tables of an archive and some logs; see `archive.consult`.
+    """Ask a connection with filtered tables of an archive and some logs; see `archive.consult`.
 
-    There are only `tables`, and all files are known to be sound. With `copied`, theirs alone are, and are read from
-    copies by name, or loaded into memory when there are no copies; the other tables are empty then. With `luck`, that
-    of the logs is worked out.
+    There are only `tables`. With `luck`, that of the logs is worked out.
     """
+    with rows_of(logs, luck) as fresh:
 
-    def question(manifest: Manifest) -> Answer:
-        con = archive.connect()
-        try:
-            con.execute("CREATE SCHEMA source")
-            added = _load_logs(con, logs, luck)
-            with nullcontext() if copied is None else copied(manifest) as copies:
-                if copied is not None and not copies:
-                    _load_parts(con, folder, manifest, tables)
-                    selects = {table: f"SELECT * FROM source.loaded_{table}" for table in ASKED}
-                else:
-                    where, there = (folder, tables) if copies is None else (copies, ASKED)
-                    selects = {table: archive.source(where, manifest, table) for table in there}
-                make_dice_sets(con)
-                prepare(con, {table: one + added.get(table, "") for table, one in selects.items()}, filters, people)
+        def question(manifest: Manifest) -> Answer:
+            with closing(archive.connect()) as con:
+                give_tables(con, folder, manifest, fresh, filters, people, tables)
                 return asking(con)
-        finally:
-            con.close()
 
-    return archive.consult(folder, ASKED if copied is None else tables, question)
+        return archive.consult(folder, ASKED, question)
 
 
-def _load_parts(con: "DuckDBPyConnection", folder: Path, manifest: Manifest, tables: Sequence[str]) -> None:
-    """Load tables into memory: the way to SQL without files, where no sealed copies can be had."""
-    for table in ASKED:
-        select = archive.source(folder if table in tables else {}, manifest, table)
-        con.execute(f"CREATE TABLE source.loaded_{table} AS {select}")
+def give_tables(
+    con: "DuckDBPyConnection",
+    folder: Path,
+    manifest: Manifest,
+    fresh: RowFiles | None,
+    filters: Filters,
+    people: dict[str, str] | None,
+    tables: Sequence[str] = tuple(ASKED),
+    loaded: Sequence[str] | None = None,
+) -> None:
+    """Give a connection filtered tables of an archive and of the rows of some logs, and what reports use.
+
+    The files of the archive are read where they lie, when something asks for them. With `loaded`, those tables are in
+    memory afterwards, the others are empty, and no file is read any more.
+    """
+    con.execute("CREATE SCHEMA source")
+    added = {} if fresh is None else _load_rows(con, fresh)
+    selects = {
+        table: archive.source(folder if loaded is None or table in loaded else {}, manifest, table) for table in tables
+    }
+    if loaded is not None:
+        for table, select in selects.items():
+            con.execute(f"CREATE TABLE source.loaded_{table} AS {select}")
+            selects[table] = f"SELECT * FROM source.loaded_{table}"
+    make_dice_sets(con)
+    prepare(con, {table: one + added.get(table, "") for table, one in selects.items()}, filters, people)
 
 
-def _load_logs(con: "DuckDBPyConnection", logs: Sequence[Path], luck: bool) -> dict[str, str]:
-    """Load logs into tables; return the SQL that adds them to the archived games, in place of those of the same id."""
+@contextmanager
+def rows_of(logs: Sequence[Path], luck: bool = False) -> Iterator[RowFiles | None]:
+    """Hold the rows of some logs in files inside `with`; None when there are no logs."""
     if not logs:
-        return {}
+        yield None
+        return
     from tempfile import TemporaryDirectory
 
     from tenklog import reading
@@ -392,8 +397,13 @@ def _load_logs(con: "DuckDBPyConnection", logs: Sequence[Path], luck: bool) -> d
                 data = reading.read_bytes(path)
                 found = scan(data)
                 fresh.add(rows(reading.log_of(path, found, named=False), found, data, luck))
-        for table in TABLES:
-            con.execute(f"CREATE TABLE source.added_{table} AS {fresh.select(table)}")
+        yield fresh
+
+
+def _load_rows(con: "DuckDBPyConnection", fresh: RowFiles) -> dict[str, str]:
+    """Load the rows of logs; return the SQL that adds them to the archived games, in place of those of the same id."""
+    for table in TABLES:
+        con.execute(f"CREATE TABLE source.added_{table} AS {fresh.select(table)}")
     newer = "WHERE game NOT IN (SELECT game FROM source.added_games)"
     added = {table: f" {newer} UNION ALL BY NAME SELECT * FROM source.added_{table}" for table in TABLES}
     return added | {table: f" {newer}" for table in ASKED if table not in TABLES}

@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ import pytest
 from tenklog import answers, cli, query, stats
 from tenklog.archiving import archive_logs
 from tenklog.errors import TenklogError, UsageError
+from tenklog.sandbox import give_up_changes
 from tenklog.stats import ORIGINS, Answer, Filters
 from tenklog.tables import ASKED
 
@@ -524,7 +527,7 @@ def test_an_answer_is_the_same_unlocked_locked_and_loaded(
 ) -> None:
     unlocked = stats.over(place.archive, ALL, None, (), lambda con: stats.answer(con.execute(sql)))
     assert facts(query.ask(place.archive, sql, ALL)) == facts(unlocked)
-    monkeypatch.setattr(query, "can_seal", lambda: False)
+    monkeypatch.setattr(query, "give_up_changes", lambda: False)
     assert facts(query.ask(place.archive, sql, ALL)) == facts(unlocked)
 
 
@@ -869,38 +872,129 @@ def test_a_library_call_raises_errors_of_ours(place: Place) -> None:
             query.ask(place.archive, sql, ALL)
 
 
-# -- the copies -------------------------------------------------------------------------------------------------------
+# -- what the kernel refuses ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not query.can_seal(), reason="files in memory are Linux's")
-def test_not_even_the_copies_in_memory_can_be_written_to(place: Place) -> None:
-    before = place.tree()
-    for fd in range(40):
-        for copy in (
-            f"COPY (SELECT 1) TO '/proc/self/fd/{fd}' (USE_TMP_FILE false)",
-            f"COPY (SELECT 1) TO '/proc/self/fd/{fd}' (FORMAT parquet, USE_TMP_FILE false)",
-        ):
-            for sql in (f"WITH x AS ({copy}) SELECT count(*) FROM turns", f"EXPLAIN ANALYZE {copy}"):
-                with pytest.raises(TenklogError, match="rejected"):
-                    query.ask(place.archive, f"{sql} -- turns", ALL)
-    assert place.tree() == before
+def in_thread(work: Callable[[], Any]) -> Any:
+    """Return what some work returns in a thread of its own."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result()
 
 
-@pytest.mark.skipif(not query.can_seal(), reason="files in memory are Linux's")
-def test_the_kernel_refuses_to_change_a_sealed_copy(tmp_path: Path) -> None:
-    path = tmp_path / "part"
-    path.write_bytes(bytes(range(256)) * 9000)
-    fd = query._seal(path)
-    try:
-        assert Path(f"/proc/self/fd/{fd}").read_bytes() == path.read_bytes()
-        for mode in ("wb", "r+b", "ab"):
-            with pytest.raises(PermissionError), open(f"/proc/self/fd/{fd}", mode) as file:
-                file.write(b"x")
-    finally:
-        os.close(fd)
+CONFINES = in_thread(give_up_changes)
+confined = pytest.mark.skipif(not CONFINES, reason="this kernel has no Landlock")
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "write": lambda folder: (folder / "file").write_bytes(b"x"),
+    "write into": lambda folder: os.close(os.open(folder / "file", os.O_RDWR)),
+    "append": lambda folder: os.close(os.open(folder / "file", os.O_WRONLY | os.O_APPEND)),
+    "make": lambda folder: (folder / "new").touch(),
+    "make a folder": lambda folder: (folder / "new").mkdir(),
+    "make a link": lambda folder: (folder / "new").symlink_to("file"),
+    "make another name": lambda folder: (folder / "new").hardlink_to(folder / "file"),
+    "make a pipe": lambda folder: os.mkfifo(folder / "new"),
+    "remove": lambda folder: (folder / "file").unlink(),
+    "remove a folder": lambda folder: (folder / "empty").rmdir(),
+    "rename": lambda folder: (folder / "file").rename(folder / "new"),
+    "move": lambda folder: (folder / "file").rename(folder / "empty" / "file"),
+    "run": lambda folder: subprocess.run([sys.executable, "-c", ""], check=True, cwd=folder),
+}
 
 
-def test_tables_that_are_too_large_are_answered_with_their_size(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+@confined
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_confined_thread_changes_nothing_and_reads(tmp_path: Path, change: Callable[[Path], object]) -> None:
+    (tmp_path / "file").write_text("content")
+    (tmp_path / "empty").mkdir()
+
+    def work() -> str:
+        assert give_up_changes()
+        with pytest.raises(OSError, match=r"Permission denied|cross-device"):
+            change(tmp_path)
+        return (tmp_path / "file").read_text()
+
+    assert in_thread(work) == "content"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["empty", "file"]
+    change(tmp_path)  # as every other thread can
+
+
+@confined
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "COPY (SELECT 1) TO '<folder>/file' (USE_TMP_FILE false)",
+        "COPY (SELECT 1) TO '<folder>/new.csv'",
+        "COPY (FROM range(10000000)) TO '<folder>/new' (FORMAT parquet, PER_THREAD_OUTPUT true)",
+        "COPY (SELECT 1) TO '/dev/stdout'",
+        "ATTACH '<folder>/new.db'",
+        "EXPORT DATABASE '<folder>/new'",
+        "SET temp_directory = '<folder>/new'; SET memory_limit = '64MB'; FROM range(50000000) ORDER BY hash(range)",
+    ],
+)
+def test_a_duckdb_without_locks_changes_nothing_in_a_confined_thread(tmp_path: Path, sql: str) -> None:
+    (tmp_path / "file").write_text("content")
+
+    def work() -> None:
+        assert give_up_changes()
+        with duckdb.connect(config={"threads": "4"}) as con, pytest.raises(duckdb.Error):
+            con.execute(sql.replace("<folder>", str(tmp_path))).fetchall()
+
+    in_thread(work)
+    assert [(path.name, path.read_text()) for path in tmp_path.rglob("*")] == [("file", "content")]
+
+
+@confined
+def test_every_thread_that_answers_is_confined(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DuckDB's own threads too, which read and write for it."""
+    tasks = Path("/proc/self/task")
+    real, before, found = query.lock, {path.name for path in tasks.iterdir()}, {}
+
+    def lock(con: duckdb.DuckDBPyConnection, readable: Sequence[Path]) -> None:
+        con.execute("SELECT sum(hash(range)) FROM range(10000000)").fetchall()
+        for path in tasks.iterdir():
+            if path.name not in before:
+                found[path.name] = "NoNewPrivs:\t1\n" in (path / "status").read_text()
+        real(con, readable)
+
+    monkeypatch.setattr(query, "lock", lock)
+    query.ask(place.archive, "SELECT 1", ALL)
+    assert len(found) > 1
+    assert all(found.values())
+
+
+@confined
+@pytest.mark.parametrize("options", ["USE_TMP_FILE false", "FORMAT parquet, USE_TMP_FILE false"])
+def test_the_files_that_a_query_may_read_can_not_be_written_to(place: Place, options: str) -> None:
+    for path in [*place.archive.glob("*.parquet"), place.archive / "manifest.json"]:
+        copy = f"COPY (SELECT 1) TO '{path}' ({options})"
+        for sql in (f"WITH x AS ({copy}) SELECT count(*) FROM turns", f"EXPLAIN ANALYZE {copy}"):
+            with pytest.raises(TenklogError, match="rejected"):
+                query.ask(place.archive, sql, ALL)
+    assert place.tree() == place.before
+
+
+@pytest.mark.parametrize("name", ["[a]", "*", "?", "it's", "a;b", "a  b", "é", "link"])
+def test_an_archive_in_a_folder_of_any_name_is_asked(place: Place, tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    if name == "link":
+        folder.symlink_to(place.archive, target_is_directory=True)
+    else:
+        shutil.copytree(place.archive, folder)
+    assert query.ask(folder, "SELECT count(*) FROM turns", ALL).rows == [(254,)]
+
+
+@pytest.mark.parametrize("sql", [line for line in REFUSED if not line.startswith("-- ")])
+def test_a_statement_is_refused_where_the_kernel_confines_nothing(
+    shell: Shell, place: Place, sql: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query, "give_up_changes", lambda: False)
+    test_a_statement_is_refused_in_one_line_and_nothing_happens(shell, place, sql)
+
+
+def test_tables_too_large_to_be_loaded_are_answered_with_their_size(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query, "give_up_changes", lambda: False)
     limits = query.Limits(memory=1000)
     with pytest.raises(TenklogError, match="the tables that are asked about hold 0 MiB, more than the 0 MiB allowed"):
         query.ask(place.archive, "FROM turns", ALL, limits=limits)

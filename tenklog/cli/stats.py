@@ -297,7 +297,7 @@ def query(
 ) -> None:
     """Ask the archive in SQL: one SELECT over games, seats, turns, rolls, events, replays and more.
 
-    DuckDB runs it over copies in memory: nothing is ever changed, and no file or network can be reached. All games
+    DuckDB runs it locked down: nothing is ever changed, and no other file or network can be reached. All games
     count, unless a filter is given.
     """
     from tenklog import answers

@@ -11,6 +11,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -406,17 +407,20 @@ def test_a_part_that_is_replaced_before_a_reader_opens_it_is_no_error(
     assert capfd.readouterr().err.replace("tenklog: nothing is written (--dry-run)\n", "") == ""
 
 
-def test_a_part_that_is_replaced_before_it_is_copied_is_no_error(
-    scene_of_two: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("step", ["give_up_changes", "give_tables", "lock", "_answer"])
+def test_a_part_that_is_replaced_before_a_query_reads_it_is_no_error(
+    step: str, scene_of_two: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    call, real = meanwhile(scene_of_two), query._seal
+    call, real = meanwhile(scene_of_two), getattr(query, step)
+    with ThreadPoolExecutor(1) as other:
+        other.submit(int).result()  # its thread is none that a confined one starts
 
-    def seal(path: Path) -> int:
-        call()
-        return real(path)
+        def stepped(*given: Any, **more: Any) -> Any:
+            other.submit(call).result()
+            return real(*given, **more)
 
-    monkeypatch.setattr(query, "_seal", seal)
-    assert run(["--home", str(scene_of_two), "query", "SELECT count(*) AS n FROM games", "--csv"]) == 0
+        monkeypatch.setattr(query, step, stepped)
+        assert run(["--home", str(scene_of_two), "query", "SELECT count(*) AS n FROM games", "--csv"]) == 0
     assert capfd.readouterr() == ("n\n2\n", "")
 
 
