@@ -94,7 +94,9 @@ def ask(
                     _check_size(manifest, asked, limits.memory)
                 give_tables(con, folder, manifest, fresh, filters, people, loaded=None if confined else asked)
                 lock(con, [folder / file.name for table in ASKED for file in manifest.live(table)] if confined else ())
-                return _answer(con, sql, given, limits.rows)
+                # Not before DuckDB's threads run: one without room for its first own data ends the process.
+                with _address_space(limits.memory):
+                    return _answer(con, sql, given, limits.rows)
 
             return _within(limits, work)
 
@@ -201,13 +203,12 @@ def _within(limits: Limits, work: Callable[["DuckDBPyConnection", bool], Answer]
         done.set()
 
     try:
-        with _address_space(limits.memory):
-            Thread(target=call, daemon=True).start()
-            if not done.wait(limits.seconds):
-                line = f"stopped after {limits.seconds:g} s"
-                right = "--timeout SECONDS, or a smaller question"
-                _stop(done, running, 1, f"tenklog: error: {line}; {right}\n")
-                raise DataError(line, right)
+        Thread(target=call, daemon=True).start()
+        if not done.wait(limits.seconds):
+            line = f"stopped after {limits.seconds:g} s"
+            right = "--timeout SECONDS, or a smaller question"
+            _stop(done, running, 1, f"tenklog: error: {line}; {right}\n")
+            raise DataError(line, right)
     except KeyboardInterrupt:
         _stop(done, running, 130, "")
         raise
