@@ -196,18 +196,18 @@ def _luck(
         return {}  # under these rules a turn has no value
     turns = {turn.turn: (turn.start, turn.luck, turn.decisions, aimed) for _, turn, aimed in found if turn.steps}
     of_rolls: dict[int, list[Any]] = {}
-    for _, turn, _ in found:
+    for _, turn, aimed in found:
         of_roll: list[Any] = []
         for step in turn.steps:
             if step.kind == "roll":
-                of_roll = of_rolls[step.seq] = [step.luck, None, None, None]
+                of_roll = of_rolls[step.seq] = [step.luck, None, None, None, aimed]
             elif step.kind == "keep":
                 of_roll[1:3] = step.real, step.loss
             elif of_roll:
                 of_roll[3] = step.loss
     return {
         "turns": [turns.get(one.number, (None,) * 4) for one in ended],
-        "rolls": [of_rolls.get(seq, (None,) * 4) for _, _, _, _, _, seq, *_ in rolls],
+        "rolls": [of_rolls.get(seq, (None,) * 5) for _, _, _, _, _, seq, *_ in rolls],
     }
 
 

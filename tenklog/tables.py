@@ -67,6 +67,7 @@ OF_LUCK = {
         Column("keep_free", "BOOLEAN", "whether other dice could have been kept; null for none kept, or not measured"),
         Column("keep_loss", "DOUBLE", "what the dice kept are worth less than the best, points, 0 or less; or null"),
         Column("decision_loss", "DOUBLE", "what its decision is worth less than the other, points, 0 or less; or null"),
+        Column("aimed", "BOOLEAN", "whether its turn was played for points, as in `turns`; null if not measured"),
     ),
 }
 

@@ -13,26 +13,27 @@
 -- worst mean: the most that one of them cost
 -- chart: player loss_per_turn
 -- needs: luck
-WITH free_rolls AS (
-    SELECT player, game, turn, keep_loss AS loss, 'keep' AS kind FROM rolls WHERE keep_free AND chosen(player)
-    UNION ALL
-    SELECT player, game, turn, decision_loss, decision FROM rolls
-    WHERE free AND decision_loss IS NOT NULL AND chosen(player)
+WITH counted AS (
+    SELECT player, decision, keep_loss, decision_loss, count_if(keep_free) AS keeps, count_if(free) AS decisions
+    FROM rolls
+    WHERE aimed AND chosen(player)
+    GROUP BY player, decision, keep_loss, decision_loss
 ),
 decided AS (
-    SELECT player, loss, kind
-    FROM free_rolls SEMI JOIN (SELECT game, turn FROM turns WHERE aimed) USING (game, turn)
+    SELECT player, 'keep' AS kind, keep_loss AS loss, keeps AS times FROM counted WHERE keeps > 0
+    UNION ALL
+    SELECT player, decision, decision_loss, decisions FROM counted WHERE decisions > 0 AND decision_loss IS NOT NULL
 ),
 lost AS (
     SELECT
         player,
-        count(*) AS decisions,
-        count(*) FILTER (loss > -1e-6) AS best,
-        sum(loss) AS loss,
-        coalesce(sum(loss) FILTER (kind = 'keep'), 0) AS keeping,
-        coalesce(sum(loss) FILTER (kind = 'roll'), 0) AS rolling_on,
-        coalesce(sum(loss) FILTER (kind = 'bank'), 0) AS banking,
-        count(*) FILTER (loss <= -25) AS blunders,
+        sum(times)::BIGINT AS decisions,
+        coalesce(sum(times) FILTER (loss > -1e-6), 0)::BIGINT AS best,
+        sum(loss * times) AS loss,
+        coalesce(sum(loss * times) FILTER (kind = 'keep'), 0) AS keeping,
+        coalesce(sum(loss * times) FILTER (kind = 'roll'), 0) AS rolling_on,
+        coalesce(sum(loss * times) FILTER (kind = 'bank'), 0) AS banking,
+        coalesce(sum(times) FILTER (loss <= -25), 0)::BIGINT AS blunders,
         min(loss) AS worst
     FROM decided
     GROUP BY player
