@@ -26,17 +26,18 @@ def give_up_changes() -> bool:
     """Take those rights from this thread and from all that it will start; return False where the system can't."""
     if sys.platform != "linux":
         return False
-    libc = ctypes.CDLL(None, use_errno=True)
-    version = libc.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), VERSION)
+    libc = ctypes.CDLL(None)
+    libc.syscall.argtypes = libc.prctl.argtypes = (ctypes.c_long,) * 5
+    version = libc.syscall(CREATE_RULESET, 0, 0, VERSION, 0)
     if version < 1:
         return False
     count = max(count for since, count in FILE_RIGHTS if since <= version)
     rights = _Rights((1 << count) - 1 & ~READING, TCP_RIGHTS if version >= TCP_SINCE else 0)
-    ruleset = libc.syscall(CREATE_RULESET, ctypes.byref(rights), ctypes.c_size_t(ctypes.sizeof(rights)), 0)
+    ruleset = libc.syscall(CREATE_RULESET, ctypes.addressof(rights), ctypes.sizeof(rights), 0, 0)
     if ruleset < 0:
         return False
     try:
         # What a set-user-ID program could do would be more than is left; without this it is refused.
-        return bool(libc.prctl(NO_NEW_PRIVS, 1, 0, 0, 0) == 0 and libc.syscall(RESTRICT_SELF, ruleset, 0) == 0)
+        return bool(libc.prctl(NO_NEW_PRIVS, 1, 0, 0, 0) == 0 and libc.syscall(RESTRICT_SELF, ruleset, 0, 0, 0) == 0)
     finally:
         os.close(ruleset)

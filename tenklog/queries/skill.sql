@@ -14,28 +14,25 @@
 -- chart: player loss_per_turn
 -- needs: luck
 WITH counted AS (
-    SELECT player, decision, keep_loss, decision_loss, count_if(keep_free) AS keeps, count_if(free) AS decisions
+    SELECT
+        player, decision, keep_loss, decision_loss,
+        coalesce(count_if(keep_free), 0) AS keeps,
+        if(decision_loss IS NULL, 0, coalesce(count_if(free), 0)) AS decisions
     FROM rolls
     WHERE aimed AND chosen(player)
     GROUP BY player, decision, keep_loss, decision_loss
 ),
-decided AS (
-    SELECT player, 'keep' AS kind, keep_loss AS loss, keeps AS times FROM counted WHERE keeps > 0
-    UNION ALL
-    SELECT player, decision, decision_loss, decisions FROM counted WHERE decisions > 0 AND decision_loss IS NOT NULL
-),
 lost AS (
     SELECT
         player,
-        sum(times)::BIGINT AS decisions,
-        coalesce(sum(times) FILTER (loss > -1e-6), 0)::BIGINT AS best,
-        sum(loss * times) AS loss,
-        coalesce(sum(loss * times) FILTER (kind = 'keep'), 0) AS keeping,
-        coalesce(sum(loss * times) FILTER (kind = 'roll'), 0) AS rolling_on,
-        coalesce(sum(loss * times) FILTER (kind = 'bank'), 0) AS banking,
-        coalesce(sum(times) FILTER (loss <= -25), 0)::BIGINT AS blunders,
-        min(loss) AS worst
-    FROM decided
+        sum(keeps + decisions)::BIGINT AS decisions,
+        sum(if(keep_loss > -1e-6, keeps, 0) + if(decision_loss > -1e-6, decisions, 0))::BIGINT AS best,
+        coalesce(sum(keep_loss * keeps), 0) AS keeping,
+        coalesce(sum(decision_loss * decisions) FILTER (decision = 'roll'), 0) AS rolling_on,
+        coalesce(sum(decision_loss * decisions) FILTER (decision = 'bank'), 0) AS banking,
+        sum(if(keep_loss <= -25, keeps, 0) + if(decision_loss <= -25, decisions, 0))::BIGINT AS blunders,
+        min(least(if(keeps > 0, keep_loss, NULL), if(decisions > 0, decision_loss, NULL))) AS worst
+    FROM counted
     GROUP BY player
 ),
 taken AS (
@@ -44,8 +41,8 @@ taken AS (
 SELECT
     player, turns, coalesce(decisions, 0) AS decisions,
     share(best, decisions) AS best_rate,
-    share(loss, decisions) AS loss,
-    share(loss, turns) AS loss_per_turn,
+    share(keeping + rolling_on + banking, decisions) AS loss,
+    share(keeping + rolling_on + banking, turns) AS loss_per_turn,
     share(keeping, turns) AS keeping,
     share(rolling_on, turns) AS rolling_on,
     share(banking, turns) AS banking,
