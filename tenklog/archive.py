@@ -7,8 +7,8 @@ size, time and inode are those under which it was found sound before. It is a co
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
@@ -233,26 +233,16 @@ def fingerprint(path: Path) -> State:
     return found.st_size, found.st_mtime_ns, found.st_ino
 
 
-@contextmanager
-def open_part(path: Path) -> Iterator[int]:
-    """Hold a file of a part open to read; raise DataError when it is gone."""
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes; raise DataError when it is gone."""
+    from hashlib import file_digest
+
     try:
-        fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        file = path.open("rb")
     except OSError as error:
         fingerprint(path)  # says when it is gone
         raise files.told(error, path) from None
-    try:
-        with files.telling(path):
-            yield fd
-    finally:
-        os.close(fd)
-
-
-def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes."""
-    from hashlib import file_digest
-
-    with open_part(path) as fd, open(fd, "rb", closefd=False) as file:
+    with file, files.telling(path):
         return file_digest(file, "sha256").hexdigest()
 
 
@@ -309,22 +299,22 @@ def connect(threads: int | None = None) -> "DuckDBPyConnection":
     """Return a DuckDB of one's own in memory, that writes nowhere."""
     import duckdb
 
-    # Files of parts never change, so that what is known of one need not be read twice.
     config: dict[str, Any] = {
-        "temp_directory": "", "autoinstall_known_extensions": False, "parquet_metadata_cache": True
-    }  # fmt: skip
+        "temp_directory": "",
+        "autoinstall_known_extensions": False,
+        "parquet_metadata_cache": True,  # files of parts never change, so that what is known of one is read once
+    }
     if threads is not None:
         config["threads"] = threads
     return duckdb.connect(":memory:", config=config)
 
 
-def source(where: Path | Mapping[str, Path], manifest: Manifest, table: str, named: bool = False) -> str:
-    """Return the SQL that reads a table's live files, in a folder or by name elsewhere; no row when there are none.
+def source(folder: Path, manifest: Manifest, table: str, named: bool = False) -> str:
+    """Return the SQL that reads a table's live files; no row when there are none.
 
     With `named`, the column `filename` says from which file a row is.
     """
-    found = (where / file.name if isinstance(where, Path) else where.get(file.name) for file in manifest.live(table))
-    paths = ", ".join(quoted(path) for path in found if path is not None)
+    paths = ", ".join(quoted(folder / file.name) for file in manifest.live(table))
     options = ", filename = true" if named else ""
     if paths and all(part.columns == COLUMNS for part in manifest.parts):
         return f"SELECT * FROM read_parquet([{paths}]{options})"

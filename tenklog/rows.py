@@ -24,7 +24,7 @@ from tenklog.projections import names, standings
 from tenklog.reading import Log
 from tenklog.rules import DEFAULTS, Ruleset
 from tenklog.state import Ended, Position, Turn, bank_ban, must_bank
-from tenklog.tables import SETS, TABLES, Rows
+from tenklog.tables import OF_LUCK, SETS, TABLES, Rows
 
 MOST_TOTAL = 2**62
 _ORDERED = [6**count for count in range(7)]
@@ -205,9 +205,10 @@ def _luck(
                 of_roll[1:3] = step.real, step.loss
             elif of_roll:
                 of_roll[3] = step.loss
+    unknown = {table: (None,) * len(columns) for table, columns in OF_LUCK.items()}
     return {
-        "turns": [turns.get(one.number, (None,) * 4) for one in ended],
-        "rolls": [of_rolls.get(seq, (None,) * 5) for _, _, _, _, _, seq, *_ in rolls],
+        "turns": [turns.get(one.number, unknown["turns"]) for one in ended],
+        "rolls": [of_rolls.get(seq, unknown["rolls"]) for _, _, _, _, _, seq, *_ in rolls],
     }
 
 

@@ -370,7 +370,8 @@ def give_tables(
     con.execute("CREATE SCHEMA source")
     added = {} if fresh is None else _load_rows(con, fresh)
     selects = {
-        table: archive.source(folder if loaded is None or table in loaded else {}, manifest, table) for table in tables
+        table: archive.source(folder, manifest if loaded is None or table in loaded else archive.EMPTY, table)
+        for table in tables
     }
     if loaded is not None:
         for table, select in selects.items():
