@@ -10,7 +10,8 @@ from typing import Any
 from tenklog.errors import UsageError
 from tenklog.projections import Sheet, running
 from tenklog.render import visible
-from tenklog.stats import Answer, Report
+from tenklog.reports import Report
+from tenklog.stats import Answer
 from tenklog.sweep import Sweep
 
 WIDTH = 78

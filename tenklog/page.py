@@ -25,8 +25,9 @@ from tenklog.playback import Playback, TurnTold, playback
 from tenklog.projections import Sheet, Show, running, sheet, show
 from tenklog.render import cell, visible
 from tenklog.replayer import Divergence, Replay, Replayed, Rescored
+from tenklog.reports import Report
 from tenklog.state import Ended
-from tenklog.stats import Answer, Report
+from tenklog.stats import Answer
 
 if TYPE_CHECKING:
     from jinja2 import Environment

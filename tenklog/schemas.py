@@ -22,6 +22,7 @@ from tenklog import (
     odds,
     overview,
     projections,
+    reports,
     simulate,
     staging,
     stats,
@@ -113,7 +114,7 @@ def archive_page() -> str:
         "",
         "Units: text, count, points (whole), mean (a number), share (0 to 1, in tables percent), p, time (UTC).",
     ]
-    for report in stats.reports().values():
+    for report in reports.ours().values():
         lines += ["", f"## {report.name}", "", f"{report.title}. {report.about}", ""]
         lines += ["| column | unit | meaning |", "|---|---|---|"]
         lines += [f"| {one.name} | {one.unit} | {one.about} |" for one in report.columns]

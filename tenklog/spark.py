@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 from tenklog import archive, stats
 from tenklog.archive import MANIFEST, REBUILD, Answer, Manifest, decode_manifest
 from tenklog.errors import AccessError, DataError, UsageError
-from tenklog.stats import Filters, Report
+from tenklog.reports import Report
+from tenklog.stats import Filters
 from tenklog.tables import ASKED
 
 if TYPE_CHECKING:

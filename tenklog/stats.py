@@ -1,8 +1,7 @@
-"""Stats: this module runs reports: SQL files over the tables of an archive, with the filters that all of them take.
+"""Stats: this module runs reports over the tables of an archive, with the filters that all of them take.
 
-A report is one file in `queries/`: comments that give its title, a line of explanation and its columns, then one
-SELECT. Filters are views of the same names as the tables, so every report obeys them: which games count is in the
-views, and which players have rows of their own is `chosen(player)`, which a report applies to what it is about.
+Filters are views of the same names as the tables, so every report obeys them: which games count is in the views, and
+which players have rows of their own is `chosen(player)`, which a report applies to what it is about.
 """
 
 import re
@@ -17,16 +16,15 @@ from msgspec import Struct
 from tenklog import archive
 from tenklog.archive import Manifest
 from tenklog.dice import throws, write
-from tenklog.errors import DataError, UsageError, nearest
+from tenklog.errors import UsageError, nearest
 from tenklog.events import Origin
+from tenklog.reports import Report
 from tenklog.rows import rows
 from tenklog.tables import ASKED, SETS, TABLES, Column, RowFiles
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-QUERIES = Path(__file__).parent / "queries"
-UNITS = ("text", "count", "points", "mean", "share", "p", "time")
 ORIGINS: tuple[str, ...] = get_args(Origin)
 PLAYED = ("table", "import")  # what counts unless somebody says otherwise
 
@@ -55,28 +53,6 @@ MACROS = (
 UNMEASURED = "SELECT count(*) FROM games WHERE measured IS NOT true AND chosen_game(players)"
 
 
-class ReportColumn(Struct, frozen=True):
-    """A column of a report: its name, its unit (one of UNITS), and what it means."""
-
-    name: str
-    unit: str
-    about: str
-
-
-class Report(Struct, frozen=True):
-    """A report: what it is called, what it says, and its SQL. `chart` names the columns that make a picture."""
-
-    name: str
-    title: str
-    about: str
-    columns: tuple[ReportColumn, ...]
-    sql: str
-    chart: tuple[str, ...] = ()
-    tall: bool = False
-    needs: str = ""  # "luck": games whose luck is measured; or the table of what bulk replays made of games or turns
-    own: bool = False  # of the user, and run under the lock-down of `query`
-
-
 class Filters(Struct, frozen=True):
     """Which games and players a report is about; nothing chosen means all (of `origins`: those that were played)."""
 
@@ -87,72 +63,6 @@ class Filters(Struct, frozen=True):
     until: datetime | None = None
     last: int | None = None
     min_games: int = 0
-
-
-# -- the reports ------------------------------------------------------------------------------------------------------
-
-
-def _ours() -> dict[str, Path]:
-    return {path.stem: path for path in sorted(QUERIES.glob("*.sql"))}
-
-
-def reports() -> dict[str, Report]:
-    """Return our reports by name."""
-    return {name: read_report(path) for name, path in _ours().items()}
-
-
-def own_reports(folder: Path) -> list[Path]:
-    """Return the files of the user's own reports."""
-    return sorted(path for path in folder.glob("*.sql") if path.is_file())
-
-
-def find_report(name: str, own: Path) -> Report:
-    """Return one report, ours or the user's in a folder; raise UsageError for an unknown name, DataError for a file."""
-    ours = _ours()
-    if name in ours:
-        return read_report(ours[name])
-    paths = {path.stem: path for path in own_reports(own)}
-    if name not in paths:
-        raise UsageError(f"there is no report {name[:80]!r}", nearest(name, [*ours, *paths]))
-    return read_report(paths[name], own=True)
-
-
-def read_report(path: Path, own: bool = False) -> Report:
-    """Read a report's file; raise DataError for a line of its head that is none."""
-    from tenklog import files
-
-    if own and path.stem in _ours():
-        raise DataError("has the name of a report that is there already", "another name", str(path))
-    with files.telling(path), files.opened(path, files.READ) as fd:
-        data = files.read(fd)
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        raise DataError("is not UTF-8 text", "a report in UTF-8", str(path)) from None
-    title, about, tall, needs = path.stem, "", False, ""
-    chart: tuple[str, ...] = ()
-    columns: list[ReportColumn] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.startswith("-- "):
-            break
-        key, colon, rest = line[3:].partition(": ")
-        words = key.split()
-        if words == ["title"]:
-            title = rest
-        elif words == ["about"]:
-            about = rest
-        elif words == ["chart"]:
-            chart = tuple(rest.split())
-        elif words == ["layout"]:
-            tall = rest == "tall"
-        elif words == ["needs"]:
-            needs = rest
-        elif len(words) == 2 and words[1] in UNITS and colon:
-            columns.append(ReportColumn(words[0], words[1], rest))
-        elif not own:
-            right = f"title, about, chart, layout, needs, or a column's name and unit ({', '.join(UNITS)})"
-            raise DataError(f"has the line {line!r}", right, f"{path}:{number}")
-    return Report(path.stem, title, about, tuple(columns), text, chart, tall, needs, own)
 
 
 # -- the tables, filtered ---------------------------------------------------------------------------------------------

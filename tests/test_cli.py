@@ -435,8 +435,8 @@ def test_imports_go_upwards_only() -> None:
         "headings notated importing luck strategies explain recorded walk replayer compare sweep cells findings "
         "labels sheet_columns sheets figures faults miswritten proposals blame slips entries tally tables rows "
         "archive transitions jit kernel lockstep ledger followed staging archiving outcomes bulk_kernel columns bulk "
-        "replays overview simulate people stats transpile spark executors evidence infer screen play sandbox query "
-        "answers charts playback pictures page schemas cli"
+        "replays overview simulate people reports stats transpile spark executors evidence infer screen play sandbox "
+        "query answers charts playback pictures page schemas cli"
     ).split()
     package = ROOT / "tenklog"
     modules = {path.stem for path in package.glob("*.py")} - {"__init__", "__main__"}

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from random_games import random_play, random_ruleset
 from test_reports import differences, random_log
 
-from tenklog import archive, events, reading, simulate, stats, tables
+from tenklog import archive, events, reading, reports, simulate, stats, tables
 from tenklog.archiving import archive_logs
 from tenklog.errors import UsageError
 from tenklog.game import retold
@@ -26,7 +26,7 @@ from tenklog.stats import ORIGINS, Filters
 from tenklog.store import write_log
 
 EVERYTHING = Filters(origins=ORIGINS)
-REPORTS = stats.reports()
+REPORTS = reports.ours()
 
 
 def quick_ruleset(rng: Random) -> Ruleset:

@@ -17,7 +17,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from tenklog import answers, cli, query, stats
+from tenklog import answers, cli, query, reports, stats
 from tenklog.archiving import archive_logs
 from tenklog.errors import TenklogError, UsageError
 from tenklog.sandbox import give_up_changes
@@ -531,10 +531,10 @@ def test_an_answer_is_the_same_unlocked_locked_and_loaded(
     assert facts(query.ask(place.archive, sql, ALL)) == facts(unlocked)
 
 
-@pytest.mark.parametrize("name", stats.reports())
+@pytest.mark.parametrize("name", reports.ours())
 def test_the_sql_of_a_report_answers_the_same_as_a_query(place: Place, name: str) -> None:
     filters = Filters(players=("Anna", "Cara"), origins=ORIGINS, min_games=1, last=6)
-    report = stats.reports()[name]
+    report = reports.ours()[name]
     expected = stats.run(place.archive, report, filters)
     assert facts(query.ask(place.archive, report.sql, filters)) == facts(expected)
 

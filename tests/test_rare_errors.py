@@ -28,6 +28,7 @@ from tenklog import (
     notated,
     page,
     pictures,
+    reports,
     rows,
     spark,
     staging,
@@ -230,7 +231,7 @@ def test_a_folder_whose_name_is_not_utf_8_holds_no_archive(tmp_path: Path) -> No
 def test_a_report_of_ours_has_no_line_that_nobody_reads(tmp_path: Path) -> None:
     (tmp_path / "mine.sql").write_text("-- colour: red\nSELECT 1")
     with pytest.raises(DataError, match=r"mine\.sql:1: has the line '-- colour: red'; title, about, chart"):
-        stats.read_report(tmp_path / "mine.sql")
+        reports.read(tmp_path / "mine.sql")
 
 
 def test_what_spark_says_in_many_lines_is_said_in_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,24 +15,25 @@ from msgspec.structs import replace
 from random_games import random_play, random_ruleset
 from report_reference import REPORTS, Facts, Row, chance, facts, rows, wilson
 
-from tenklog import events, reading, stats
+from tenklog import events, reading, reports, stats
 from tenklog.archiving import archive_logs
 from tenklog.decider import Abandon, draft
 from tenklog.dice import throws
 from tenklog.game import fold, retold
 from tenklog.lines import seal_all
 from tenklog.replays import Asked, replay_archive
+from tenklog.reports import Report
 from tenklog.rulebook import preset
 from tenklog.rules import Ruleset, change
 from tenklog.scoring import Table
 from tenklog.state import Turn
-from tenklog.stats import ORIGINS, Answer, Filters, Report
+from tenklog.stats import ORIGINS, Answer, Filters
 from tenklog.store import write_log
 from tenklog.turns import play
 
 Log = list[events.Event]
 # Those about luck have tests of their own, in test_luck_reports.py.
-KNOWN = {name: report for name, report in stats.reports().items() if report.needs != "luck"}
+KNOWN = {name: report for name, report in reports.ours().items() if report.needs != "luck"}
 EVERYTHING = Filters(origins=ORIGINS)
 GAMES = 2_000 if os.environ.get("TENKLOG_LONG") else 300
 KINDS: dict[str, type | tuple[type, ...]] = {

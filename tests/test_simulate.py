@@ -13,7 +13,7 @@ from msgspec import json
 from msgspec.structs import replace
 from random_games import random_ruleset
 
-from tenklog import advice, events, files, jit, load, lockstep, reading, simulate, stats, strategies
+from tenklog import advice, events, files, jit, load, lockstep, reading, reports, simulate, stats, strategies
 from tenklog.archive import connect, extract, open_archive, source
 from tenklog.archiving import archive_logs
 from tenklog.dice import Dice
@@ -362,7 +362,7 @@ def suspects(folder: Path, seed: int, games: int, throw: Throw = fair) -> int:
         paths.append(folder / f"{game.start.game}.jsonl")
         paths[-1].write_bytes(b"".join(line + b"\n" for line in seal_all(log)))
     archive_logs(folder / "archive", paths)
-    answer = stats.run(folder / "archive", stats.reports()["dice"], stats.Filters(origins=("simulated",)))
+    answer = stats.run(folder / "archive", reports.ours()["dice"], stats.Filters(origins=("simulated",)))
     assert len(answer.rows) == 2
     return sum(row[answer.columns.index("p_holm")] < 0.05 for row in answer.rows)
 

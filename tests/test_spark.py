@@ -25,7 +25,7 @@ from test_luck_reports import quick_ruleset
 from test_reports import random_log
 from test_stats import HOSTILE, played
 
-from tenklog import archive, cli, executors, outcomes, reading, replays, spark, stats, tables
+from tenklog import archive, cli, executors, outcomes, reading, replays, reports, spark, stats, tables
 from tenklog.archiving import archive_logs
 from tenklog.errors import DataError, TenklogError
 from tenklog.rulebook import preset
@@ -39,7 +39,7 @@ LACKING += [] if shutil.which("java") or "JAVA_HOME" in os.environ else ["Java"]
 needs_spark = pytest.mark.skipif(bool(LACKING) and not WANTED, reason=f"no Spark here: {', '.join(LACKING)} missing")
 
 CLUSTER = "local-cluster[2,1,1024]"
-REPORTS = stats.reports()
+REPORTS = reports.ours()
 # Little data: what Spark does to be fast with much would take most of the time.
 QUICK = {
     "spark.sql.shuffle.partitions": "2",

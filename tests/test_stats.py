@@ -14,7 +14,7 @@ import duckdb
 import pytest
 from msgspec.structs import replace
 
-from tenklog import archiving, charts, cli, events, rulebook, rules, stats, store
+from tenklog import archiving, charts, cli, events, reports, rulebook, rules, stats, store
 from tenklog.decider import Abandon, Bank, Command, Keep, Roll, draft
 from tenklog.errors import DataError, UsageError
 from tenklog.game import fold
@@ -90,8 +90,8 @@ def shell(home: Path, capsys: pytest.CaptureFixture[str]) -> Shell:
     return Shell(home, capsys)
 
 
-REPORTS = list(stats.reports())
-WITH_PLAYER = [name for name, one in stats.reports().items() if one.columns[0].name == "player"]
+REPORTS = list(reports.ours())
+WITH_PLAYER = [name for name, one in reports.ours().items() if one.columns[0].name == "player"]
 
 
 # -- names ------------------------------------------------------------------------------------------------------------
@@ -144,8 +144,8 @@ def test_a_negative_number_stays_a_number_in_csv(shell: Shell) -> None:
 # -- reports ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("report", stats.reports().values(), ids=lambda one: one.name)
-def test_a_report_says_what_it_and_its_columns_mean(shell: Shell, report: stats.Report) -> None:
+@pytest.mark.parametrize("report", reports.ours().values(), ids=lambda one: one.name)
+def test_a_report_says_what_it_and_its_columns_mean(shell: Shell, report: reports.Report) -> None:
     assert report.title != report.name
     assert report.about.endswith(".")
     rows = json.loads(shell("stats", report.name, "--json"))
@@ -316,7 +316,7 @@ def test_a_report_of_ones_own_runs_locked_down(tmp_path: Path, capsys: pytest.Ca
     assert "has the name of a report that is there already" in shell.err
 
 
-@pytest.mark.parametrize("report", [name for name, one in stats.reports().items() if one.chart])
+@pytest.mark.parametrize("report", [name for name, one in reports.ours().items() if one.chart])
 def test_pictures_are_legible_in_80_columns_without_colour(shell: Shell, report: str) -> None:
     pytest.importorskip("plotext")
     picture = shell("stats", report, "--chart", "--origin", "all")
@@ -328,8 +328,8 @@ def test_pictures_are_legible_in_80_columns_without_colour(shell: Shell, report:
 @pytest.mark.parametrize("values", [[-5.0], [0.0], [-3.0, 4.0], [-3.0, 0.0], [0.0, 4.0], [1e-12], [-1e9, 1e9]])
 def test_numbers_below_and_above_0_can_be_drawn(values: list[float]) -> None:
     pytest.importorskip("plotext")
-    columns = (stats.ReportColumn("player", "text", ""), stats.ReportColumn("luck", "mean", ""))
-    report = stats.Report("luck", "Luck", "", columns, "", chart=("player", "luck"))
+    columns = (reports.ReportColumn("player", "text", ""), reports.ReportColumn("luck", "mean", ""))
+    report = reports.Report("luck", "Luck", "", columns, "", chart=("player", "luck"))
     rows: list[tuple[object, ...]] = [(f"player {number}", value) for number, value in enumerate(values)]
     picture = charts.bars(report, stats.Answer(("player", "luck"), ("VARCHAR", "DOUBLE"), rows))
     assert all(f"player {number}" in picture for number in range(len(values)))
@@ -390,7 +390,7 @@ def test_abandoned_games_have_no_winner(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_the_columns_of_every_report_can_be_explained(shell: Shell) -> None:
-    for report in stats.reports().values():
+    for report in reports.ours().values():
         told = shell("stats", report.name, "--explain")
         assert all(column.name in told for column in report.columns)
         assert all(len(line) <= 100 for line in told.splitlines())

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tenklog import archive, checks, cli, events, lines, reading, stats, store
+from tenklog import archive, checks, cli, events, lines, reading, reports, stats, store
 from tenklog.archiving import archive_logs
 from tenklog.decider import Note
 from tenklog.errors import DataError
@@ -60,9 +60,9 @@ def test_an_archive_of_every_version_is_sound_and_gives_its_logs_back(path: Path
     for game, head in heads.items():
         assert json.loads((path.parent / "shown" / f"{game}.json").read_text("utf-8"))["fingerprint"] == head
     everything = Filters(origins=stats.ORIGINS)
-    for report in stats.reports().values():
+    for report in reports.ours().values():
         stats.run(folder, report, everything)
-    leaders = {row[0] for row in stats.run(folder, stats.find_report("leaderboard", folder), everything).rows}
+    leaders = {row[0] for row in stats.run(folder, reports.find("leaderboard", folder), everything).rows}
     assert {"Änna", 'Ben "B"', "Cara"} <= leaders
 
 

@@ -150,14 +150,14 @@ def _story(
 
 def _season(folder: str | None, filters: Filters, title: str | None) -> str:
     from tenklog import page as pages
-    from tenklog import stats
+    from tenklog import reports, stats
     from tenklog.people import read_people
 
     place = Path(folder) if folder else home().archive
     if folder and not place.is_dir():
         raise AccessError(f"there is no folder {folder}", "the folder of an archive")
     people = read_people(home().people)
-    known = stats.reports()
+    known = reports.ours()
     names = [*FIRST, *(name for name, report in known.items() if report.chart and name not in FIRST)]
     made = []
     with progress_bar(len(names), "Making the page") as progress:
@@ -173,10 +173,10 @@ def _season(folder: str | None, filters: Filters, title: str | None) -> str:
 
 def _counted(place: Path, filters: Filters, people: dict[str, str]) -> tuple[int, str]:
     """Return how many games there are, and from which day to which."""
-    from tenklog import stats
+    from tenklog import reports, stats
 
     sql = "SELECT count(*), min(begun)::DATE::VARCHAR, max(begun)::DATE::VARCHAR FROM games WHERE chosen_game(players)"
-    report = stats.Report("counted", "", "", (), sql)
+    report = reports.Report("counted", "", "", (), sql)
     ((count, first, last),) = stats.run(place, report, filters, people).rows
     days = [day for day in (first, last) if day]
     return count, " to ".join(dict.fromkeys(days))

@@ -24,7 +24,8 @@ from tenklog.cli.common import (
 )
 from tenklog.errors import AccessError, TenklogError, UsageError
 from tenklog.render import Format, Output, cell, grid, listing
-from tenklog.stats import DICE_SETS, ORIGINS, PLAYED, Answer, Filters, Report, moment
+from tenklog.reports import Report
+from tenklog.stats import DICE_SETS, ORIGINS, PLAYED, Answer, Filters, moment
 from tenklog.tables import ASKED
 
 if TYPE_CHECKING:
@@ -113,8 +114,8 @@ def stats(
     Games played at a table and imported ones count, unless --origin says otherwise. A .sql file of your own in the
     folder `queries` of the home works as a report.
     """
-    from tenklog import query
-    from tenklog import stats as reports
+    from tenklog import query, reports
+    from tenklog import stats as asking
     from tenklog.archive import read_manifest
     from tenklog.people import read_people
 
@@ -122,12 +123,12 @@ def stats(
     if report is None:
         _list_reports(form)
         return
-    asked = reports.find_report(report, place.queries)
+    asked = reports.find(report, place.queries)
     if explain:
         emit(_explained(asked), form)
         return
     if chart and not asked.chart:
-        charted = [one.name for one in reports.reports().values() if one.chart]
+        charted = [one.name for one in reports.ours().values() if one.chart]
         raise UsageError(f"{asked.name} has no picture", f"one of {', '.join(charted)}")
     people = read_people(place.people)
     added = _logs(logs)
@@ -144,9 +145,9 @@ def stats(
         except TenklogError as error:
             raise error.at(f"{asked.name}.sql") from None
     else:
-        answer = reports.run(folder, asked, filters, people, added)
+        answer = asking.run(folder, asked, filters, people, added)
     _trim(answer, query.Limits().rows if asked.own else None, "`tenklog query -f FILE --limit 0`")
-    unmeasured = reports.unmeasured(folder, filters, people) if asked.needs == "luck" else 0
+    unmeasured = asking.unmeasured(folder, filters, people) if asked.needs == "luck" else 0
     _show(answer, asked, unmeasured, None if answer.rows else read_manifest(folder), chart, form)
 
 
@@ -192,12 +193,12 @@ def left_out(count: int) -> None:
 
 
 def _list_reports(form: Format) -> None:
-    from tenklog import stats as reports
+    from tenklog import reports
 
-    found, bad = list(reports.reports().values()), 0
-    for path in reports.own_reports(home().queries):
+    found, bad = list(reports.ours().values()), 0
+    for path in reports.own_files(home().queries):
         try:
-            found.append(reports.read_report(path, own=True))
+            found.append(reports.read(path, own=True))
         except TenklogError as error:
             remark(f"left out: {error}")
             bad += 1

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
-from tenklog import archive, simulate, spark, stats
+from tenklog import archive, reports, simulate, spark, stats
 from tenklog.rulebook import preset
 from tenklog.stats import ORIGINS, Filters
 
@@ -64,7 +64,7 @@ def main() -> None:
         print(archive.open_archive(folder).games, "games")
         session = measured("spark start", lambda: opened.enter_context(spark.session(asked.master)))
         for name in asked.reports or ["leaderboard", "leaderboard", "records"]:
-            report = stats.reports()[name]
+            report = reports.ours()[name]
             measured(f"duckdb {name}", partial(stats.run, folder, report, EVERYTHING))
             measured(f"spark {name}", partial(spark.run, session, folder, report, EVERYTHING))
 
